@@ -41,9 +41,8 @@ class Alternatives:
             Missing: if there is no such line.
             DataError: if it cannot be cut out of its scan.
         """
-        page = self.workspace.folder_page(page_id)
-        opened = self.workspace.page_files.open_existing(page)
-        placed = opened.line(line)
+        opened = self.workspace.opened(page_id)
+        page, placed = opened.page, opened.line(line).content
         recognizer, word = self.reader.recognizer, text[start:end]
         confirmed = self.workspace.overview.confirmed_words(self.workspace.folder_pages.values())
         known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)

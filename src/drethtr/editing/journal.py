@@ -14,7 +14,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -90,12 +90,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Step:
-    """What was done to a page at once; `of` is the number of the step that it undoes or redoes."""
+    """What was done to a page at once.
+
+    number, last  those of its first and of its last change
+    of            the number of the step that it undoes or redoes
+    undone        whether it was taken back, and not done again
+    """
 
     number: int
     last: int
     of: int | None
     changes: tuple[Change, ...]
+    undone: bool = False
 
     @property
     def action(self) -> str:
@@ -116,6 +122,7 @@ class Step:
             "of": self.of,
             **about,
             "lines": [{"line": one.line, "old": one.old, "new": one.new} for one in self.changes if one.line],
+            "undone": self.undone,
         }
 
 
@@ -231,7 +238,9 @@ class Journal:
             for first, last, of, *values in self.texts(statement, (page_id, MAX_CHANGES)):
                 key = int(first), int(last), None if of is None else int(of)
                 found.setdefault(key, []).append(Change(*values))
-        return [Step(*key, tuple(changes)) for key, changes in found.items()]
+        steps = [Step(*key, tuple(changes)) for key, changes in found.items()]
+        last = {step.of: step.action for step in steps if step.of is not None}
+        return [replace(step, undone=last.get(step.number) == UNDO) for step in steps]
 
     def difference(self, page_id: str, step: int) -> bytes | None:
         """What a step of a page did to its file; None if there is no such step."""

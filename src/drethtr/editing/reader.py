@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock, Timer
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.index import FolderIndex, LineRead
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.journal import Change
-from drethtr.editing.page_files import OpenPage
+from drethtr.editing.page_files import OpenLine, OpenPage
 from drethtr.editing.repairs import Replace
 from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
@@ -314,26 +313,25 @@ class Reader:
         recognizer = self.recognizer
 
         def work() -> None:
-            page = self.workspace.folder_page(page_id)
-            opened = self.workspace.page_files.open_existing(page)
+            opened = self.workspace.opened(page_id)
             wanted = [
                 line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
             read = self.readings(opened, wanted, recognizer)
-            self.write_readings(page, transcribed(read, opened.file.page), recognizer.model.identity)
+            self.write_readings(opened.page, transcribed(read, opened.file.page), recognizer.model.identity)
 
         future = self.executor.submit(work)
         future.add_done_callback(print_bug)
         return future
 
-    def read_again(self, page_id: str, line: str, revision: str, who: str = "") -> dict[str, Any]:
-        """Replace a person's text by a reading.
+    def read_again(self, page_id: str, line: str, revision: str, who: str = "") -> OpenLine:
+        """Replace a person's text by a reading, and return the line.
 
         Raises:
             Stale: if the line is no longer of this revision.
             DataError: if it cannot be read.
         """
-        opened = self.workspace.page_files.open_existing(self.workspace.folder_page(page_id))
+        opened = self.workspace.opened(page_id)
         opened.check_revision(line, revision)
         recognizer = self.recognizer
         read = self.executor.submit(self.readings, opened, [opened.file.line(line)], recognizer).result()
@@ -346,7 +344,7 @@ class Reader:
             return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 
         self.workspace.change(page_id, work, {line: revision}, who, model=recognizer.model.identity)
-        return self.workspace.line(page_id, line)
+        return self.workspace.opened(page_id).line(line)
 
 
 def notes_of(page: FolderPage, lines: Iterable[TextLine]) -> tuple[Change, ...]:

@@ -19,18 +19,17 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing.changes import Changed, LineEdit, PageContext, confirm_lines, edit_line, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, file_mark, find_pages
-from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
+from drethtr.editing.journal import REDO, UNDO, Change, Journal, Step, stacks
 from drethtr.editing.layout import Action
 from drethtr.editing.notes import notes_between, record, text_in, text_known, user
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
     Missing,
+    OpenLine,
     OpenPage,
     PageFiles,
     Stale,
     no_lines,
-    page_content,
-    unread_content,
 )
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status
@@ -183,49 +182,19 @@ class Workspace:
         """Every page with its summary; files that changed since the last time are read again."""
         return self.overview.of(tuple(self.folder_pages.values()))
 
-    def page(self, page_id: str) -> dict[str, Any]:
-        """A page with its lines as JSON values, and the ids of its neighbors.
-
-        Raises:
-            Missing: if there is none.
-        """
-        page, order = self.folder_page(page_id), list(self.folder_pages)
-        self.viewed.append(page_id)
-        place = order.index(page_id)
-        beside = {
-            "previous": order[place - 1] if place else None,
-            "next": order[place + 1] if place + 1 < len(order) else None,
-        }
-        content = self.content(page)
-        [(_, summary)] = self.overview.of([page])
-        row = summary.row(self.error_rate) if isinstance(summary, Summary) else {"unknown_hand": False, "layout": 0.0}
-        known = {key: row[key] for key in ("unknown_hand", "layout")}
-        return {**content, "error": self.error_of(page_id, content["error"]), **known, **beside}
-
     def error_of(self, page_id: str, error: str | None) -> str | None:
         """Why a page cannot be used or read; None if it can."""
         reason = error or self.unreadable.get(page_id)
         return None if reason is None else self.without_private_paths(reason)
 
-    def content(self, page: FolderPage) -> dict[str, Any]:
-        """A page with its lines as JSON values, or with the reason why it has none."""
-        try:
-            opened = self.page_files.open(page)
-            if opened is not None:
-                return page_content(opened, self.journal.earlier_texts(page.id))
-            width, height = (0, 0) if page.source is None else self.scans.size(page.source)
-            return unread_content(page, width, height, None)
-        except DataError as error:
-            return unread_content(page, 0, 0, str(error))
-
-    def line(self, page_id: str, line: str) -> dict[str, Any]:
-        """A line as JSON values.
+    def opened(self, page_id: str) -> OpenPage:
+        """A page with its file, as that is now.
 
         Raises:
-            Missing: if there is none.
+            Missing: if there is no such page, or it has no lines yet.
             DataError: if its file is damaged.
         """
-        return self.page_files.open_existing(self.folder_page(page_id)).line_content(line)
+        return self.page_files.open_existing(self.folder_page(page_id))
 
     # Pictures.
 
@@ -236,12 +205,12 @@ class Workspace:
             Missing: if there is none.
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        opened = self.page_files.open_existing(self.folder_page(page_id))
-        return self.scans.strip(opened.page, opened.line(line), opened.file.page.lines)
+        opened = self.opened(page_id)
+        return self.scans.strip(opened.page, opened.line(line).content, opened.file.page.lines)
 
     # Changes.
 
-    def edit_line(self, page_id: str, line: str, revision: str, edit: LineEdit, who: str = "") -> dict[str, Any]:
+    def edit_line(self, page_id: str, line: str, revision: str, edit: LineEdit, who: str = "") -> OpenLine:
         """Change the text, the review or the place of a line, and return it.
 
         Raises:
@@ -253,7 +222,7 @@ class Workspace:
             return edit_line(opened.file, line, edit, self.context_of(opened))
 
         changed = self.change(page_id, work, {line: revision}, who)
-        return self.page_files.known(self.folder_page(page_id), changed.file).line_content(line)
+        return self.page_files.known(self.folder_page(page_id), changed.file).line(line)
 
     def confirm(self, page_id: str, revisions: Mapping[str, str] | None = None, who: str = "") -> tuple[str, ...]:
         """Confirm the lines of a page as they are, and return the ids of those that were not confirmed before.
@@ -415,20 +384,18 @@ class Workspace:
                 try:
                     file = back.made_in(opened.file, is_read)
                 except DataError as error:
-                    raise Stale(error.reason, None, "page") from error
+                    raise Stale(error.reason, kind="page") from error
                 return Changed(file, back.lines, tuple(notes_between(page_id, action, opened.file, file, back.lines)))
 
             return self.change(page_id, work, {}, who, of=step.number)
 
-    def steps(self, page_id: str) -> list[dict[str, Any]]:
-        """What persons did to a page, newest first, each with whether it is undone.
+    def steps(self, page_id: str) -> list[Step]:
+        """What persons did to a page, newest first.
 
         Raises:
             Missing: if there is no such page.
         """
-        steps = self.journal.steps(self.folder_page(page_id).id)
-        last = {step.of: step.action for step in steps if step.of is not None}
-        return [{**step.to_json(), "undone": last.get(step.number) == UNDO} for step in reversed(steps)]
+        return self.journal.steps(self.folder_page(page_id).id)[::-1]
 
     def context_of(self, opened: OpenPage) -> PageContext:
         """What changes of a page have to know of it."""
@@ -438,10 +405,10 @@ class Workspace:
 
         return PageContext(opened.page.id, opened.made_here, outline, opened.approved)
 
-    def history(self, page_id: str, line: str) -> list[dict[str, Any]]:
+    def history(self, page_id: str, line: str) -> list[Change]:
         """The changes of a line, newest first.
 
         Raises:
             Missing: if there is no such page.
         """
-        return [change.to_json() for change in self.journal.of_line(self.folder_page(page_id).id, line)]
+        return self.journal.of_line(self.folder_page(page_id).id, line)

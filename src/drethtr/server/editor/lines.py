@@ -1,7 +1,6 @@
 """HTTP handlers for lines (texts, alternatives, history), for the layout of a page, and for undoing both."""
 
 import asyncio
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -10,7 +9,9 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.editing.changes import Changed, LineEdit
 from drethtr.editing.notes import user
+from drethtr.editing.page_files import OpenLine
 from drethtr.editing.session import Session
+from drethtr.server.editor.content import line_content, page_content
 from drethtr.server.editor.values import (
     LINE,
     MAX_TEXT_LENGTH,
@@ -59,7 +60,8 @@ class Lines:
 
     async def line(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}`: a line."""
-        return line_response(await asyncio.to_thread(self.workspace.line, page_id_of(request), line_of(request)))
+        opened = await asyncio.to_thread(self.workspace.opened, page_id_of(request))
+        return await line_response(opened.line(line_of(request)))
 
     async def put_line(self, request: Request) -> Response:
         """`PUT /api/pages/{page}/lines/{line}`: change the text, the status or the place of a line."""
@@ -76,8 +78,8 @@ class Lines:
         page_id = page_id_of(request)
         line = await asyncio.to_thread(self.workspace.edit_line, page_id, line_of(request), revision, edit, who)
         if edit.baseline is not None or edit.polygon is not None:
-            self.reader.read_soon(page_id, [line["id"]])
-        return line_response(line)
+            self.reader.read_soon(page_id, [line.id])
+        return await line_response(line)
 
     async def strip(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/strip.jpg`: the straightened line."""
@@ -87,7 +89,8 @@ class Lines:
 
     async def history(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/history`: the changes of a line, newest first."""
-        return JSONResponse(await asyncio.to_thread(self.workspace.history, page_id_of(request), line_of(request)))
+        changes = await asyncio.to_thread(self.workspace.history, page_id_of(request), line_of(request))
+        return JSONResponse([change.to_json() for change in changes])
 
     async def alternatives(self, request: Request) -> Response:
         """`POST /api/pages/{page}/lines/{line}/alternatives`: what a word of a line may be instead, likeliest first."""
@@ -106,7 +109,7 @@ class Lines:
         refuse_unknown(body, "who")
         who = who_of(body) or user()  # a person's step, who can undo it
         page_id, line = page_id_of(request), line_of(request)
-        return line_response(await asyncio.to_thread(self.reader.read_again, page_id, line, revision, who))
+        return await line_response(await asyncio.to_thread(self.reader.read_again, page_id, line, revision, who))
 
     # The layout, and undoing.
 
@@ -147,15 +150,17 @@ class Lines:
 
     async def steps(self, request: Request) -> Response:
         """`GET /api/pages/{page}/history`: what persons did to a page, newest first."""
-        return JSONResponse(await asyncio.to_thread(self.workspace.steps, page_id_of(request)))
+        steps = await asyncio.to_thread(self.workspace.steps, page_id_of(request))
+        return JSONResponse([step.to_json() for step in steps])
 
     async def page_response(self, page_id: str, done: Changed) -> Response:
         """The response with a changed page, of which new lines are read a second later."""
         self.reader.read_soon(page_id, done.lines)
-        content = await asyncio.to_thread(self.workspace.page, page_id)
+        content = await asyncio.to_thread(page_content, self.workspace, page_id)
         return JSONResponse({**content, "changed": list(done.lines)})
 
 
-def line_response(line: dict[str, Any]) -> Response:
+async def line_response(line: OpenLine) -> Response:
     """The response with a line, and its revision as ETag."""
-    return JSONResponse(line, headers={"ETag": f'"{line["revision"]}"'})
+    content = await asyncio.to_thread(line_content, line)  # which looks at the file of the scan
+    return JSONResponse(content, headers={"ETag": f'"{line.revision}"'})

@@ -18,6 +18,7 @@ from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.proofreading.rules import conventions_named
 from drethtr.server.answers import packed
+from drethtr.server.editor.content import page_content
 from drethtr.server.editor.values import MAX_NAME_LENGTH, page_id_of
 from drethtr.server.uploads import MAX_PICTURES, HeavyWork, parameters_of, read_body, share_of, whole_number
 
@@ -68,9 +69,10 @@ class Pages:
 
     def content(self, page_id: str) -> dict[str, Any]:
         """A page with its lines, also if these stand in the index only."""
-        content = self.workspace.page(page_id)
+        content = page_content(self.workspace, page_id)
         is_filled = content["status"] == Status.UNREAD and self.reader.fill(self.workspace.folder_page(page_id))
-        return self.workspace.page(page_id) if is_filled else content
+        self.workspace.viewed.append(page_id)
+        return page_content(self.workspace, page_id) if is_filled else content
 
     async def thumbnail(self, request: Request) -> Response:
         """`GET /api/pages/{page}/thumbnail.jpg`: the scan, small."""
