@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from io import BytesIO
+from threading import Thread
 
 import printed_pages
 import pytest
@@ -21,6 +22,7 @@ from drethtr.documents.read import parse_page, read_page
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.export import EDITION, about_of
+from drethtr.editing.folder_pages import file_mark
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.layout import Join, Split
 from drethtr.editing.overview import Overview
@@ -167,6 +169,25 @@ def test_what_another_program_writes_is_seen_built_upon_and_noted(folder, file):
     assert b"also theirs" not in file.read_bytes()
     changes = [(change.action, change.old, change.new) for change in history(folder)]
     assert changes[:2] == [("text", "also theirs", "mine again"), ("outside", "mine", "also theirs")]
+
+
+def test_a_change_while_files_are_looked_at_is_none_of_another_program(folder, monkeypatch):
+    folder.notice_changes()
+    told = []
+    folder.listen(lambda event: told.append(event[1].get("why")))
+    change = Thread(target=edit, args=(folder,), kwargs={"text": "mine"})
+
+    def mark_before_a_change(path):
+        mark = file_mark(path)
+        change.start()
+        change.join(1)
+        return mark
+
+    with monkeypatch.context() as patch:
+        patch.setattr("drethtr.editing.workspace.file_mark", mark_before_a_change)
+        folder.notice_changes()
+    change.join()
+    assert not folder.notice_changes() and "edit" in told and "outside" not in told
 
 
 def test_a_tag_is_no_text_that_another_program_has_changed(tmp_path):

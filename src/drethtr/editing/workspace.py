@@ -126,10 +126,9 @@ class Workspace:
         for page_id in tuple(self.folder_pages if page_ids is None else page_ids):
             if (page := self.folder_pages.get(page_id)) is None:
                 continue
-            mark = file_mark(page.xml_path)
-            with self.lock:
+            with self.lock:  # so that no change of our own comes between file and mark
                 known = self.marks.get(page_id)
-                self.marks[page_id] = mark
+                self.marks[page_id] = mark = file_mark(page.xml_path)
             if known is not None and known != mark:
                 self.notify_page(page, "outside")
                 noticed = True
