@@ -5,7 +5,7 @@ since.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock, Timer
@@ -70,6 +70,7 @@ class Reader:
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
         self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
+        self.urgent: dict[str, Future[None]] = {}  # the last urgent reading of each page
         self.lock = Lock()
         self.is_closed = False
         self.on_model_change: list[Callable[[Recognizer], object]] = []
@@ -302,11 +303,22 @@ class Reader:
 
     def read_now(self, page_id: str) -> None:
         """Read the lines that wait since `read_soon`."""
-        with self.lock:
+        with self.lock:  # at all times, a line that is to be read waits in `soon` or in `urgent`
             timer, lines = self.soon.pop(page_id, (None, frozenset[str]()))
-        if timer is not None and not self.is_closed:
-            timer.cancel()
-            self.read_urgently(page_id, list(lines))
+            if timer is not None and not self.is_closed:
+                timer.cancel()
+                self.urgent[page_id] = self.read_urgently(page_id, list(lines))
+
+    def finish(self, page_id: str, line: str) -> None:
+        """Read a line now that waits since `read_soon`, and return when no line of its page is being read urgently."""
+        with self.lock:
+            _, waiting = self.soon.get(page_id, (None, frozenset[str]()))
+        if line in waiting:
+            self.read_now(page_id)
+        with self.lock:
+            reading = self.urgent.get(page_id)
+        if reading is not None:
+            wait([reading])
 
     def read_urgently(self, page_id: str, lines: Sequence[str]) -> "Future[None]":
         """Read new lines before all others."""
