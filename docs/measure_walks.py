@@ -144,9 +144,9 @@ def size_rows() -> list[tuple[str, str]]:
 
 def correction(workspace: Workspace, text: str) -> Callable[[], object]:
     """The job that corrects the first line of the only page of a folder."""
-    [page] = workspace.pages()
-    line = workspace.page(page["id"])["lines"][0]
-    return lambda: workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(text=text))
+    [page] = workspace.folder_pages
+    line = workspace.opened(page).lines[0]
+    return lambda: workspace.edit_line(page, line.id, line.revision, LineEdit(text=text))
 
 
 def job_rows(folder: Path) -> list[tuple[str, str]]:

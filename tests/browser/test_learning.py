@@ -18,8 +18,8 @@ def confirmed(tmp_path):
         put_page(folder, f"p{number}", ink=10 * number)
     with Workspace.open(folder) as workspace:
         for row in workspace.pages():
-            for line in workspace.page(row["id"])["lines"]:
-                workspace.edit_line(row["id"], line["id"], line["revision"], LineEdit(status=Review.CONFIRMED))
+            for line in workspace.opened(row["id"]).lines:
+                workspace.edit_line(row["id"], line.id, line.revision, LineEdit(status=Review.CONFIRMED))
     return folder
 
 

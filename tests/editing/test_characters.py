@@ -12,8 +12,8 @@ FRENCH = ("la guerre est déclarée, écrit-il à sa mère", "et le père était
 
 
 def put_texts(folder, page, texts):
-    for line, text in zip(folder.page(page)["lines"], texts, strict=False):
-        folder.edit_line(page, line["id"], line["revision"], LineEdit(text=text))
+    for line, text in zip(folder.opened(page).lines, texts, strict=False):
+        folder.edit_line(page, line.id, line.revision, LineEdit(text=text))
 
 
 def test_the_language_of_a_page_goes_before_others_of_the_folder(tmp_path):

@@ -53,8 +53,8 @@ def test_what_a_convention_allows_is_no_error(session):
 
 def test_what_a_person_wrote_is_no_evidence(session):
     [page] = session.workspace.folder_pages
-    line = session.workspace.line(page, "r1l3")
-    edit = LineEdit(text=line["text"].replace("Thursday", "Friday"), status=Review.CONFIRMED)
-    session.workspace.edit_line(page, "r1l3", line["revision"], edit)
+    line = session.workspace.opened(page).line("r1l3")
+    edit = LineEdit(text=line.text.replace("Thursday", "Friday"), status=Review.CONFIRMED)
+    session.workspace.edit_line(page, "r1l3", line.revision, edit)
     found = theirs(session)["r1l3"]
     assert "Friday" in found["ours"] and ("Tuesday,", "Thursday,") in doubted(found)

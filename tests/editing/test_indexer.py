@@ -67,8 +67,8 @@ def file_of(page):
 def correct(session, name):
     """Correct the first line of a page; returns its lines before that."""
     page = next(row["id"] for row in session.workspace.pages() if row["name"] == name)
-    lines = session.workspace.page(page)["lines"]
-    session.workspace.edit_line(page, lines[0]["id"], lines[0]["revision"], LineEdit(text="corrected"))
+    lines = session.workspace.opened(page).lines
+    session.workspace.edit_line(page, lines[0].id, lines[0].revision, LineEdit(text="corrected"))
     return lines
 
 
@@ -133,8 +133,8 @@ def test_after_a_correction_the_index_reads_that_line_only(opened, read):
     assert 1 <= len(read) <= 2, "once, and perhaps upside down"
     with open_index(index_of(opened.workspace)) as index:
         lines = {one.id: one for id in index.store.select([]).ids[-1:] for one in index.store.page(id)[1]}
-    assert (lines[line["id"]].text, lines[line["id"]].certain) == ("corrected", True)
-    assert (lines[other["id"]].text, lines[other["id"]].certain) == (other["text"], False)
+    assert (lines[line.id].text, lines[line.id].certain) == ("corrected", True)
+    assert (lines[other.id].text, lines[other.id].certain) == (other.text, False)
 
 
 @pytest.fixture
@@ -219,15 +219,15 @@ def test_what_the_index_has_read_is_the_text_of_a_page_that_nobody_has_read(inde
     with edit() as session:
         [page] = session.workspace.folder_pages.values()
         assert session.reader.fill(page) and not session.reader.fill(page)
-        assert session.workspace.page(page.id)["status"] == "read"
+        assert {line.status for line in session.workspace.opened(page.id).lines} == {"read"}
         wait(session, session.indexer.start())
         assert searchable(session) == (1, 2) and not read
         [known] = session.workspace.history(page.id, "r1l1")
-        by_index = file_of(page.xml_path), known["action"], known["model"]
+        by_index = file_of(page.xml_path), known.action, known.model
         page.xml_path.unlink()
         wait(session, session.reader.read_pages())
         last, *_ = session.workspace.history(page.id, "r1l1")
-        assert (file_of(page.xml_path), last["action"], last["model"]) == by_index and read
+        assert (file_of(page.xml_path), last.action, last.model) == by_index and read
 
 
 @pytest.fixture
@@ -271,4 +271,4 @@ def test_another_scan_or_decoder_makes_a_page_be_read(indexed, edit, read):
         assert not session.reader.fill(page)
         read.clear()
         wait(session, session.reader.read_pages())
-        assert len(session.workspace.page(page.id)["lines"]) == 3 and read
+        assert len(session.workspace.opened(page.id).lines) == 3 and read

@@ -30,8 +30,8 @@ def scans(tmp_path):
 
 def correct(workspace, text):
     [page] = workspace.folder_pages
-    line = workspace.page(page)["lines"][1]
-    return workspace.edit_line(page, "l1", line["revision"], LineEdit(text=text), "ada")
+    line = workspace.opened(page).line("l1")
+    return workspace.edit_line(page, "l1", line.revision, LineEdit(text=text), "ada")
 
 
 def tampered(folder, *statements):
@@ -48,8 +48,9 @@ def works(folder):
         [row] = workspace.pages()
         assert (row["lines"], row["corrected"]) == (4, 1)
         history = workspace.history(page, "l1")
-        assert correct(workspace, "after")["text"] == "after"
-        assert workspace.history(page, "l1")[0]["new"] == "after"
+        workspace.journal.earlier_texts(page)
+        assert correct(workspace, "after").text == "after"
+        assert workspace.history(page, "l1")[0].new == "after"
     return history
 
 
@@ -91,7 +92,7 @@ def test_a_file_with_other_tables_is_put_aside(scans, statement):
 def test_a_summary_that_is_none_is_counted_again(scans, content):
     tampered(scans, f"UPDATE summary SET content = {content}")
     [change] = works(scans)
-    assert change["new"] == "before"
+    assert change.new == "before"
 
 
 @pytest.mark.parametrize("column", ["who", "old", "new", "time", "action"])
@@ -106,8 +107,8 @@ def test_a_change_that_is_none_costs_itself(scans, column, value):
     with Workspace.open(scans) as workspace:
         [page] = workspace.folder_pages
         found = workspace.history(page, "l1")
-        assert all(isinstance(one["action"], str) for one in found)
-        assert correct(workspace, "after")["text"] == "after"
+        assert all(isinstance(one.action, str) for one in found)
+        assert correct(workspace, "after").text == "after"
 
 
 def test_a_long_history_is_shown_from_its_end(tmp_path):
@@ -230,9 +231,9 @@ def test_the_last_person_to_work_on_the_text_of_a_line_answers_for_it(scans):
         [page] = workspace.folder_pages
         assert workspace.journal.people(page) == {"l1": "ada"}
         workspace.confirm(page, who="bob")
-        line = workspace.page(page)["lines"][0]
+        line = workspace.opened(page).line("l0")
         place = LineEdit(baseline=((60, 90), (400, 90)))
-        workspace.edit_line(page, "l0", line["revision"], place, "eve")
+        workspace.edit_line(page, "l0", line.revision, place, "eve")
         assert set(workspace.journal.people(page).values()) == {"bob"} and "l0" in workspace.journal.people(page)
 
 

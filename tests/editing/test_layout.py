@@ -284,7 +284,7 @@ def edited(request, tmp_path):
 
 
 def revision(workspace, page, line):
-    return workspace.line(page, line)["revision"]
+    return workspace.opened(page).line(line).revision
 
 
 def edit(workspace, page, line, who="", **values):
@@ -302,6 +302,9 @@ STEPS = {
     "move": lambda folder, page: folder.act(page, Move(("l3",), None)),
     "region": lambda folder, page: folder.act(page, SetRegion(("l1",), kind="margin")),
     "table": lambda folder, page: folder.act(page, Table(columns=(((200, 0), (200, 9999)),))),
+    "find": lambda folder, page: folder.act(
+        page, Replace((Region("r", (TextLine("new", None, ((40, 330), (300, 330))),)),))
+    ),
     "rows": lambda folder, page: folder.act(page, TwoPages(((250, 0), (250, 340)))),
 }
 
@@ -347,17 +350,17 @@ def test_persons_undo_their_own_steps_and_those_of_others_by_number(edited):
     edit(workspace, page, "l0", "anna", text="of anna")
     edit(workspace, page, "l1", "bert", text="of bert")
     workspace.undo(page, "anna")
-    assert [line["text"] for line in workspace.page(page)["lines"]][:2] != ["of anna", "of bert"]
-    assert workspace.line(page, "l1")["text"] == "of bert" and workspace.line(page, "l0")["text"] != "of anna"
-    newest = next(step for step in workspace.steps(page) if step["who"] == "bert")
-    workspace.undo(page, "anna", newest["step"])
-    assert workspace.line(page, "l1")["text"] != "of bert"
-    assert [(step["who"], step["undone"]) for step in workspace.steps(page) if step["of"] is None] == [
+    assert [line.text for line in workspace.opened(page).lines][:2] != ["of anna", "of bert"]
+    assert workspace.opened(page).line("l1").text == "of bert" and workspace.opened(page).line("l0").text != "of anna"
+    newest = next(step for step in workspace.steps(page) if step.who == "bert")
+    workspace.undo(page, "anna", newest.number)
+    assert workspace.opened(page).line("l1").text != "of bert"
+    assert [(step.who, step.undone) for step in workspace.steps(page) if step.of is None] == [
         ("bert", True),
         ("anna", True),
     ]
     with pytest.raises(DataError, match="undone before"):
-        workspace.undo(page, "bert", newest["step"])
+        workspace.undo(page, "bert", newest.number)
 
 
 def test_another_order_is_undone_and_later_words_stay(edited):
@@ -366,13 +369,13 @@ def test_another_order_is_undone_and_later_words_stay(edited):
     edit(workspace, page, "l2", "bert", text="of bert")
     workspace.undo(page, "anna")
     assert ids(PageFile.parse(path.read_bytes(), "a")) == ["l0", "l1", "l2", "l3"]
-    assert workspace.line(page, "l2")["text"] == "of bert"
+    assert workspace.opened(page).line("l2").text == "of bert"
 
 
 def test_what_somebody_changed_since_is_not_undone(edited):
     workspace, page, path = edited
     workspace.act(page, Draw(((40, 330), (300, 330))), who="anna")
-    new = workspace.page(page)["lines"][-1]["id"]
+    new = workspace.opened(page).lines[-1].id
     edit(workspace, page, new, "bert", text="of bert")
     content = path.read_bytes()
     with pytest.raises(Stale, match="changed since"):
@@ -393,7 +396,7 @@ def test_a_text_that_the_history_does_not_know_is_not_undone(edited, journal):
         path.write_bytes(path.read_bytes().replace(b"first", b"second"))
     with pytest.raises(Stale, match="changed since"):
         workspace.undo(page, "anna")
-    assert workspace.line(page, "l2")["text"] == "second"
+    assert workspace.opened(page).line("l2").text == "second"
 
 
 def test_readings_of_a_model_do_not_stand_in_the_way(edited):
@@ -411,16 +414,6 @@ def test_readings_of_a_model_do_not_stand_in_the_way(edited):
     assert path.read_bytes() == before
 
 
-def test_a_line_that_waits_for_its_reading_shows_what_it_said(tmp_path):
-    put_page(tmp_path / "scans", "a")
-    with Workspace.open(tmp_path / "scans") as workspace:
-        [page] = (row["id"] for row in workspace.pages())
-        was = workspace.line(page, "l0")["text"]
-        edit(workspace, page, "l0", baseline=((30, 90), (600, 92)))
-        line = workspace.page(page)["lines"][0]
-        assert (line["text"], line["status"], line["earlier"]) == ("", "unread", was)
-
-
 def test_own_changes_are_never_those_of_another_program(edited):
     workspace, page, _ = edited
     for step in ("text", "place", "cut", "move", "region"):
@@ -429,8 +422,8 @@ def test_own_changes_are_never_those_of_another_program(edited):
         workspace.undo(page)
     workspace.redo(page)
     edit(workspace, page, "l0", text="at the end")
-    lines = [line["id"] for line in workspace.page(page)["lines"]]
-    assert all(change["action"] != "outside" for line in lines for change in workspace.history(page, line))
+    lines = [line.id for line in workspace.opened(page).lines]
+    assert all(change.action != "outside" for line in lines for change in workspace.history(page, line))
 
 
 def test_lines_of_other_programs_keep_what_these_wrote(tmp_path):
@@ -457,10 +450,10 @@ def test_a_journal_of_version_0_2_is_kept(tmp_path):
         edit(workspace, page, "l0", text="mine")
         workspace.journal.database.executescript("DROP TABLE step")
     with Workspace.open(tmp_path / "scans") as workspace:
-        assert workspace.history(page, "l0")[0]["new"] == "mine" and workspace.steps(page) == []
+        assert workspace.history(page, "l0")[0].new == "mine" and workspace.steps(page) == []
         edit(workspace, page, "l0", text="yours")
         workspace.undo(page)
-        assert workspace.line(page, "l0")["text"] == "mine"
+        assert workspace.opened(page).line("l0").text == "mine"
 
 
 BOMB = zlib.compress(b"\1" * (100 << 20))

@@ -47,9 +47,9 @@ def opened(tmp_path, tiny_path):
         Session(workspace, load(tiny_path), segmentation_named("projection"), tiny_path, load) as session,
     ):
         for row in workspace.pages()[:PAGES]:
-            for line in workspace.page(row["id"])["lines"]:
+            for line in workspace.opened(row["id"]).lines:
                 edit = LineEdit(status=Review.CONFIRMED)
-                workspace.edit_line(row["id"], line["id"], line["revision"], edit)
+                workspace.edit_line(row["id"], line.id, line.revision, edit)
         session.learner.samples = 32
         yield session
 
@@ -80,9 +80,7 @@ def test_what_was_learned_is_measured_by_cross_fitting_adopted_and_read_with(ope
     assert isinstance(adopted.strategy, Greedy)
     assert all(row["estimate"] for row in opened.workspace.pages())
     assert any(row["expected_cer"] is not None for row in opened.workspace.pages())
-    statuses = [
-        line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
-    ]
+    statuses = [line.status for row in opened.workspace.pages() for line in opened.workspace.opened(row["id"]).lines]
     assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
     with Session(opened.workspace, adopted, segmentation_named("projection"), opened.learner.model, load) as later:
         assert later.learner.base == tiny_path, "a second time, it learns from the same model as before"

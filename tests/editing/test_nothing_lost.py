@@ -96,7 +96,7 @@ class Schedule:
     def editor(self):
         line, text = self.line(), self.text("editor")
         before = self.kept.get(line)
-        revision = self.workspace.line(self.page, line)["revision"]
+        revision = self.workspace.opened(self.page).line(line).revision
         if self.random.random() < 0.2:
             self.other_program()
         try:
@@ -166,8 +166,8 @@ with Workspace.open(sys.argv[1]) as workspace:
     [page] = workspace.folder_pages
     for number in range(40):
         line = f"l{number % 2}"
-        now = workspace.line(page, line)
-        workspace.edit_line(page, line, now["revision"], LineEdit(text=f"editor {number}"))
+        now = workspace.opened(page).line(line)
+        workspace.edit_line(page, line, now.revision, LineEdit(text=f"editor {number}"))
 """
 
 ADDER = """
@@ -199,9 +199,9 @@ def test_an_update_waits_for_a_person_who_saves_meanwhile(tmp_path, monkeypatch)
 
     def save(path):
         if not path.is_dir() and not refused:
-            line = schedule.workspace.line(schedule.page, "l2")
+            line = schedule.workspace.opened(schedule.page).line("l2")
             with pytest.raises(DataError, match="another program is changing it") as error:
-                schedule.workspace.edit_line(schedule.page, "l2", line["revision"], LineEdit(text="typed"))
+                schedule.workspace.edit_line(schedule.page, "l2", line.revision, LineEdit(text="typed"))
             refused.append(error.value)
 
     monkeypatch.setattr(files, "flush", save)

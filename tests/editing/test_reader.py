@@ -39,21 +39,30 @@ def ended(session, job):
     return job
 
 
-def page_named(session, name):
+def id_of(session, name):
+    [page] = [page for page in session.workspace.folder_pages.values() if page.name == name]
+    return page.id
+
+
+def lines_of(session, page):
+    return session.workspace.opened(page).lines
+
+
+def row_of(session, name):
     [row] = [row for row in session.workspace.pages() if row["name"] == name]
-    return session.workspace.page(row["id"])
+    return row
 
 
 def texts(session, name="a.png"):
-    return [(line["text"], line["status"]) for line in page_named(session, name)["lines"]]
+    return [(line.text, line.status) for line in lines_of(session, id_of(session, name))]
 
 
 def test_pages_without_a_file_are_read_and_others_are_not(opened):
     before = texts(opened)
     job = ended(opened, opened.reader.read_pages())
     assert (job.state, job.done, job.total) == (State.DONE, 1, 1)
-    page = page_named(opened, "b.png")
-    assert page["status"] == "read" and len(page["lines"]) == 2 and texts(opened) == before
+    page = row_of(opened, "b.png")
+    assert page["status"] == "read" and page["lines"] == 2 and texts(opened) == before
     assert (opened.workspace.folder / "b.page.xml").exists()
 
 
@@ -71,75 +80,75 @@ def test_a_page_is_recorded_with_the_model_that_read_it(opened, monkeypatch):
             return Projection()
 
     monkeypatch.setattr(opened.reader, "segmentation", Adopting())
-    pages = [page_named(opened, name) for name in ("b.png", "c.png")]
-    assert ended(opened, opened.reader.read_pages([page["id"] for page in pages])).state is State.DONE
+    pages = [id_of(opened, name) for name in ("b.png", "c.png")]
+    assert ended(opened, opened.reader.read_pages(pages)).state is State.DONE
     used = []
     for name in ("b.png", "c.png"):
-        page = page_named(opened, name)
-        lines = [opened.workspace.history(page["id"], line["id"]) for line in page["lines"]]
-        used.append({change["model"] for line in lines for change in line})
+        page = id_of(opened, name)
+        lines = [opened.workspace.history(page, line.id) for line in lines_of(opened, page)]
+        used.append({change.model for line in lines for change in line})
     assert used == [{first.model.identity}, {second.model.identity}]
 
 
 def test_what_a_person_has_touched_is_never_read_again(opened):
-    page = page_named(opened, "a.png")
-    first, second, *others = page["lines"]
+    page = id_of(opened, "a.png")
+    first, second, *others = lines_of(opened, page)
     for line, change in ((first, LineEdit(text="mine")), (second, LineEdit(status=Review.CONFIRMED))):
-        opened.workspace.edit_line(page["id"], line["id"], line["revision"], change)
-    assert ended(opened, opened.reader.read_pages([page["id"]], again=True)).state is State.DONE
+        opened.workspace.edit_line(page, line.id, line.revision, change)
+    assert ended(opened, opened.reader.read_pages([page], again=True)).state is State.DONE
     found = texts(opened)
-    assert found[:2] == [("mine", "corrected"), (second["text"], "confirmed")]
+    assert found[:2] == [("mine", "corrected"), (second.text, "confirmed")]
     assert all(status == "read" for _, status in found[2:])
-    assert [text for text, _ in found[2:]] != [line["text"] for line in others]
+    assert [text for text, _ in found[2:]] != [line.text for line in others]
 
 
 def test_a_text_that_is_typed_while_the_line_is_read_stays(opened, monkeypatch):
-    page = page_named(opened, "a.png")
-    line = page["lines"][0]
+    page = id_of(opened, "a.png")
+    line = lines_of(opened, page)[0]
     read = opened.reader.readings
 
     def slowly(*arguments):
         found = read(*arguments)
-        opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="typed meanwhile"))
+        opened.workspace.edit_line(page, line.id, line.revision, LineEdit(text="typed meanwhile"))
         return found
 
     monkeypatch.setattr(opened.reader, "readings", slowly)
-    ended(opened, opened.reader.read_pages([page["id"]], again=True))
+    ended(opened, opened.reader.read_pages([page], again=True))
     assert texts(opened)[0] == ("typed meanwhile", "corrected")
 
 
 def test_a_drawn_line_is_read_at_once(opened):
-    page = page_named(opened, "a.png")
-    line = page["lines"][0]
-    moved = tuple((x, y - 2) for x, y in line["baseline"])
-    opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(baseline=moved))
-    opened.reader.read_urgently(page["id"], [line["id"]]).result(60)
+    page = id_of(opened, "a.png")
+    line = lines_of(opened, page)[0]
+    moved = tuple((x, y - 2) for x, y in line.content.baseline)
+    opened.workspace.edit_line(page, line.id, line.revision, LineEdit(baseline=moved))
+    opened.reader.read_urgently(page, [line.id]).result(60)
     assert texts(opened)[0][1] == "read"
 
 
 def test_back_to_the_machines(opened):
-    page = page_named(opened, "a.png")
-    line = page["lines"][0]
-    mine = opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="mine"))
-    read = opened.reader.read_again(page["id"], line["id"], mine["revision"])
-    assert read["status"] == "read" and read["text"] != "mine"
-    newest, *_ = opened.workspace.history(page["id"], line["id"])
-    assert (newest["action"], newest["old"], newest["who"]) == ("read", "mine", None) and newest["model"]
+    page = id_of(opened, "a.png")
+    line = lines_of(opened, page)[0]
+    mine = opened.workspace.edit_line(page, line.id, line.revision, LineEdit(text="mine"))
+    read = opened.reader.read_again(page, line.id, mine.revision)
+    assert read.status == "read" and read.text != "mine"
+    newest, *_ = opened.workspace.history(page, line.id)
+    assert (newest.action, newest.old, newest.who) == ("read", "mine", None) and newest.model
 
 
 def test_a_word_has_at_most_four_other_texts_whatever_else_was_typed(opened):
-    page = page_named(opened, "a.png")
-    line = page["lines"][0]["id"]
-    found = opened.alternatives.of_word(page["id"], line, "Entirely typed wodr", 15, 19)
+    page = id_of(opened, "a.png")
+    line = lines_of(opened, page)[0].id
+    found = opened.alternatives.of_word(page, line, "Entirely typed wodr", 15, 19)
     assert 0 < len(found) <= 4 and "wodr" not in [one["text"] for one in found]
     assert [one["probability"] for one in found] == sorted((one["probability"] for one in found), reverse=True)
     with pytest.raises(Missing, match="no line"):
-        opened.alternatives.of_word(page["id"], "gone", "wodr", 0, 4)
+        opened.alternatives.of_word(page, "gone", "wodr", 0, 4)
 
 
 def test_a_word_is_looked_up_on_the_scan_as_it_is_now(opened):
-    page = page_named(opened, "a.png")
-    asked = page["id"], page["lines"][0]["id"], "Dear Sir", 0, 4
+    page = id_of(opened, "a.png")
+    asked = page, lines_of(opened, page)[0].id, "Dear Sir", 0, 4
     before = opened.alternatives.of_word(*asked)
     assert opened.alternatives.of_word(*asked) == before
     blank(700, 340).image.save(opened.workspace.folder / "a.png")
@@ -157,7 +166,7 @@ def test_a_cancelled_job_keeps_what_it_has_read(opened):
 
 def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):
     (opened.workspace.folder / "b.png").write_bytes(b"no image")
-    pages = [page_named(opened, name)["id"] for name in ("b.png", "a.png")]
+    pages = [id_of(opened, name) for name in ("b.png", "a.png")]
     job = ended(opened, opened.reader.read_pages(pages, again=True))
     assert job.state is State.DONE and job.message.startswith("1 page read; b.png: ")
     why = {row["name"]: row["error"] for row in opened.workspace.pages()}
@@ -195,7 +204,7 @@ def test_a_page_without_writing_is_read_once(opened):
     [page] = [row["id"] for row in opened.workspace.pages() if row["name"] == "b.png"]
     assert list(opened.reader.unread()) == [page]
     ended(opened, opened.reader.read_pages())
-    assert opened.workspace.page(page)["status"] == "read" and not opened.workspace.page(page)["lines"]
+    assert row_of(opened, "b.png")["status"] == "read" and not lines_of(opened, page)
     assert not list(opened.reader.unread())
 
 
@@ -207,8 +216,8 @@ def test_each_page_of_a_book_is_read_into_its_file(opened, name):
     ended(opened, opened.jobs.newest_first()[0])
     assert [len(texts(opened, f"{name} page {number}")) for number in (1, 2)] == [2, 3]
     opened.watcher.update_pages()
-    assert page_named(opened, f"{name} page 2")["status"] == "read"
-    assert opened.workspace.strip(page_named(opened, f"{name} page 1")["id"], "r1l2").startswith(b"\xff\xd8")
+    assert row_of(opened, f"{name} page 2")["status"] == "read"
+    assert opened.workspace.strip(id_of(opened, f"{name} page 1"), "r1l2").startswith(b"\xff\xd8")
 
 
 def test_learning_says_what_it_lacks(opened, monkeypatch):

@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 from io import BytesIO
+from threading import Thread
 
 import printed_pages
 import pytest
-from edited_folders import foreign, put_page, scan
+from edited_folders import foreign, put_page
 from made_pages import TEXTS
 from PIL import Image
 
@@ -21,6 +22,7 @@ from drethtr.documents.read import parse_page, read_page
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.export import EDITION, about_of
+from drethtr.editing.folder_pages import file_mark
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.layout import Join, Split
 from drethtr.editing.overview import Overview
@@ -43,19 +45,27 @@ def folder(file):
         yield folder
 
 
-def only_page(folder):
-    [row] = folder.pages()
-    return folder.page(row["id"])
+def lines_of(folder):
+    [page] = folder.folder_pages
+    return folder.opened(page).lines
+
+
+def history(folder):
+    [page] = folder.folder_pages
+    return folder.history(page, "l1")
 
 
 def edit(folder, number=1, **values):
-    page = only_page(folder)
-    line = page["lines"][number]
-    return folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(**values), "ada")
+    return edit_line(folder, lines_of(folder)[number], **values)
+
+
+def edit_line(folder, line, who="ada", **values):
+    """Change a line that was seen, as it was then."""
+    return folder.edit_line(line.opened.page.id, line.id, line.revision, LineEdit(**values), who)
 
 
 def test_a_saved_line_is_in_the_overview_and_its_file_is_not_read_again(folder, monkeypatch):
-    only_page(folder)
+    folder.pages()
     rows = []
     folder.listen(lambda event: rows.append(event[1]["row"]) if event[0] == "page" else None)
     monkeypatch.setattr(Overview, "summarize", None)
@@ -77,24 +87,24 @@ def test_a_file_that_another_program_writes_right_after_a_change_is_noticed(fold
         patch.setattr(files, "flush", other_program)
         edit(folder, text="your letters of the fourth")
     assert folder.notice_changes()
-    assert "theirs" in only_page(folder)["lines"][1]["text"]
+    assert "theirs" in lines_of(folder)[1].text
 
 
 def test_a_saved_text_is_in_the_file_with_the_places_of_its_words(folder, file):
-    before = only_page(folder)["lines"][1]
+    before = lines_of(folder)[1]
     line = edit(folder, text="your letters of the fourth")
-    assert (line["text"], line["status"]) == ("your letters of the fourth", "corrected")
-    assert [word["box"] for word in line["words"]] == [word["box"] for word in before["words"]]
-    assert [word["confidence"] is None for word in line["words"]] == [False, True, False, False, False]
+    assert (line.text, line.status) == ("your letters of the fourth", "corrected")
+    assert [word.box for word in line.content.words] == [word.box for word in before.content.words]
+    assert [word.confidence is None for word in line.content.words] == [False, True, False, False, False]
     [_, found, *_] = read_page(file).lines
-    assert found.text == line["text"] and found.transcription.review is Review.CORRECTED
-    assert edit(folder, status=Review.CONFIRMED)["status"] == "confirmed"
+    assert found.text == line.text and found.transcription.review is Review.CORRECTED
+    assert edit(folder, status=Review.CONFIRMED).status == "confirmed"
 
 
 @pytest.fixture
 def parsed(folder, monkeypatch):
     """The page files that are parsed from now on."""
-    only_page(folder)
+    lines_of(folder)
     names = []
     monkeypatch.setattr(
         "drethtr.documents.page_file.parse_page",
@@ -107,7 +117,7 @@ def test_a_corrected_line_is_parsed_once(folder, parsed):
     """The file that was written is not parsed again to show the line, nor for the next correction."""
     for text in ("one", "two"):
         parsed.clear()
-        assert edit(folder, text=text)["text"] == text and len(parsed) == 1
+        assert edit(folder, text=text).text == text and len(parsed) == 1
 
 
 def test_a_damaged_scan_is_called_so(tmp_path):
@@ -116,35 +126,34 @@ def test_a_damaged_scan_is_called_so(tmp_path):
     (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4 damaged")
     with Workspace.open(tmp_path) as folder:
         _, row = folder.pages()
-        assert row["error"] == folder.page(row["id"])["error"] == "cannot be read; the PDF is damaged"
+        assert row["error"] == "cannot be read; the PDF is damaged"
 
 
 def test_all_lines_of_a_page_are_confirmed_by_one_edit_of_its_file(folder, parsed):
-    page = only_page(folder)
-    assert len(folder.confirm(page["id"])) == 4 and len(parsed) == 1
-    assert {line["status"] for line in only_page(folder)["lines"]} == {"confirmed"}
+    [page] = folder.folder_pages
+    assert len(folder.confirm(page)) == 4 and len(parsed) == 1
+    assert {line.status for line in lines_of(folder)} == {"confirmed"}
 
 
 def test_the_same_text_changes_nothing(folder, file):
     before = file.read_bytes()
-    assert edit(folder, text=" your letter of the fourth\t")["status"] == "read" and file.read_bytes() == before
+    assert edit(folder, text=" your letter of the fourth\t").status == "read" and file.read_bytes() == before
 
 
 def test_a_stale_change_is_refused_with_the_line_as_it_is_now(folder, file):
-    page = only_page(folder)
-    line = page["lines"][1]
+    line, other = lines_of(folder)[1:3]
     edit(folder, text="the other window")
     saved = file.read_bytes()
     with pytest.raises(Stale) as refused:
-        folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="this window"))
-    assert refused.value.now["text"] == "the other window" and file.read_bytes() == saved
-    other = page["lines"][2]
-    assert folder.edit_line(page["id"], other["id"], other["revision"], LineEdit(text="mine"))["text"] == "mine"
+        edit_line(folder, line, text="this window")
+    assert refused.value.now.text == "the other window" and file.read_bytes() == saved
+    assert edit_line(folder, other, text="mine").text == "mine"
 
 
 def test_what_another_program_writes_is_seen_built_upon_and_noted(folder, file):
     edit(folder, text="mine")
-    page = only_page(folder)
+    [page] = folder.folder_pages
+    line = lines_of(folder)[1]
     told = []
     folder.listen(told.append)
     folder.notice_changes()
@@ -153,38 +162,55 @@ def test_what_another_program_writes_is_seen_built_upon_and_noted(folder, file):
     )
     folder.notice_changes()
     [row] = folder.pages()
-    assert told == [("page", {"page": page["id"], "why": "outside", "row": row})]
+    assert told == [("page", {"page": page, "why": "outside", "row": row})]
     with pytest.raises(Stale):
-        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="lost?"))
+        edit_line(folder, line, text="lost?")
     edit(folder, text="mine again")
     assert b"also theirs" not in file.read_bytes()
-    history = [(change["action"], change["old"], change["new"]) for change in folder.history(page["id"], "l1")]
-    assert history[:2] == [("text", "also theirs", "mine again"), ("outside", "mine", "also theirs")]
+    changes = [(change.action, change.old, change.new) for change in history(folder)]
+    assert changes[:2] == [("text", "also theirs", "mine again"), ("outside", "mine", "also theirs")]
+
+
+def test_a_change_while_files_are_looked_at_is_none_of_another_program(folder, monkeypatch):
+    folder.notice_changes()
+    told = []
+    folder.listen(lambda event: told.append(event[1].get("why")))
+    change = Thread(target=edit, args=(folder,), kwargs={"text": "mine"})
+
+    def mark_before_a_change(path):
+        mark = file_mark(path)
+        change.start()
+        change.join(1)
+        return mark
+
+    with monkeypatch.context() as patch:
+        patch.setattr("drethtr.editing.workspace.file_mark", mark_before_a_change)
+        folder.notice_changes()
+    change.join()
+    assert not folder.notice_changes() and "edit" in told and "outside" not in told
 
 
 def test_a_tag_is_no_text_that_another_program_has_changed(tmp_path):
     with Workspace.open(put_page(tmp_path / "scans", "a").parent) as folder:
         edit(folder, tags=(Tag("person", 0, 4),))
         edit(folder, text="mine")
-        page = only_page(folder)
-        assert "outside" not in [change["action"] for change in folder.history(page["id"], "l1")]
+        assert "outside" not in [change.action for change in history(folder)]
 
 
 def test_a_line_that_another_program_removed_is_refused(folder, file):
-    page = only_page(folder)
+    line = lines_of(folder)[1]
     file.write_bytes(file.read_bytes().replace(b'"l1"', b'"other"'))
     with pytest.raises(Stale, match="removed") as refused:
-        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
+        edit_line(folder, line, text="x")
     assert refused.value.now is None
 
 
 def test_a_damaged_file_is_told_and_left_alone(folder, file):
-    page = only_page(folder)
+    line = lines_of(folder)[1]
     file.write_bytes(b"<PcGts")
-    assert "not well-formed" in only_page(folder)["error"]
     assert "not well-formed" in folder.pages()[0]["error"]
     with pytest.raises(DataError, match="not well-formed"):
-        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
+        edit_line(folder, line, text="x")
     assert file.read_bytes() == b"<PcGts"
 
 
@@ -207,8 +233,8 @@ def test_texts_and_reviews_are_not_in_the_hidden_folder(folder, file):
     folder.close()
     shutil.rmtree(file.parent / FOLDER)
     with Workspace.open(file.parent) as again:
-        lines = only_page(again)["lines"]
-    assert [(line["text"], line["status"]) for line in lines[1:3]] == [
+        lines = lines_of(again)
+    assert [(line.text, line.status) for line in lines[1:3]] == [
         ("saved", "corrected"),
         ("and thank you for the news", "confirmed"),
     ]
@@ -219,7 +245,7 @@ def test_a_damaged_history_is_put_aside(folder, file):
     folder.close()
     (file.parent / FOLDER / "edit.sqlite").write_bytes(b"no database" * 1000)
     with Workspace.open(file.parent) as again:
-        assert only_page(again)["lines"][1]["text"] == "saved"
+        assert lines_of(again)[1].text == "saved"
     assert (file.parent / FOLDER / "edit.damaged").exists()
 
 
@@ -227,8 +253,8 @@ def test_the_history_outlives_the_program(folder, file):
     edit(folder, text="saved")
     folder.close()
     with Workspace.open(file.parent) as again:
-        [change] = again.history(only_page(again)["id"], "l1")
-    assert (change["who"], change["action"], change["old"], change["new"]) == (
+        [change] = history(again)
+    assert (change.who, change.action, change.old, change.new) == (
         "ada",
         "text",
         "your letter of the fourth",
@@ -246,23 +272,23 @@ def test_one_process_at_a_time(folder, file):
 
 
 def test_a_full_history_takes_back_no_text_and_hides_no_page(folder, file):
-    page = only_page(folder)
+    [page] = folder.folder_pages
     folder.journal.database.execute("PRAGMA max_page_count = 1")  # no more pages than there are
     text = "a" * 20_000
-    assert edit(folder, text=text)["text"] == text and text in file.read_text()
-    assert folder.history(page["id"], page["lines"][1]["id"]) == [] and "full" in folder.journal.error
-    assert folder.pages()[0]["corrected"] == 1 and text not in str(folder.journal.summary(page["id"]))
+    assert edit(folder, text=text).text == text and text in file.read_text()
+    assert history(folder) == [] and "full" in folder.journal.error
+    assert folder.pages()[0]["corrected"] == 1 and text not in str(folder.journal.summary(page))
 
 
 def test_a_full_disk_changes_nothing(folder, file, monkeypatch):
-    page, before = only_page(folder), file.read_bytes()
+    line, before = lines_of(folder)[1], file.read_bytes()
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(DataError, match="No space left on device; nothing was changed"):
-        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
+        edit_line(folder, line, text="x")
     assert (
         file.read_bytes() == before and [path.name for path in file.parent.iterdir() if "unfinished" in path.name] == []
     )
@@ -273,7 +299,7 @@ def test_a_full_disk_changes_nothing(folder, file, monkeypatch):
 def test_a_text_without_confidence_of_another_program_counts_as_a_persons(tmp_path, format, confidence, status):
     foreign(put_page(tmp_path, "a", format, confidence))
     with Workspace.open(tmp_path) as folder:
-        assert {line["status"] for line in only_page(folder)["lines"]} == {status}
+        assert {line.status for line in lines_of(folder)} == {status}
 
 
 def test_the_overview_counts_and_remembers(tmp_path):
@@ -312,19 +338,20 @@ def done_in_transkribus(path, status):
 def test_what_was_read_here_and_approved_in_transkribus_outlasts_changes_of_the_layout(tmp_path):
     done_in_transkribus(put_page(tmp_path, "a", confidence=0.9), "GT")
     with Workspace.open(tmp_path) as folder:
-        page = only_page(folder)
-        folder.act(page["id"], Replace((Region("r", (TextLine("new", baseline=((40, 330), (300, 330))),)),)))
-        folder.act(page["id"], Join(("l0", "l1")))
-        folder.act(page["id"], Split("l2", (200, page["lines"][2]["baseline"][0][1])))
+        [page] = folder.folder_pages
+        _, y = lines_of(folder)[2].content.baseline[0]
+        folder.act(page, Replace((Region("r", (TextLine("new", baseline=((40, 330), (300, 330))),)),)))
+        folder.act(page, Join(("l0", "l1")))
+        folder.act(page, Split("l2", (200, y)))
         edit(folder, -2, baseline=((40, 300), (600, 300)))
-        assert " ".join(line["text"] for line in only_page(folder)["lines"]).split() == " ".join(TEXTS[:4]).split()
+        assert " ".join(line.text for line in lines_of(folder)).split() == " ".join(TEXTS[:4]).split()
 
 
 def test_unknown_pages_and_lines_are_missing(folder):
     with pytest.raises(Missing):
-        folder.page("nothing")
+        folder.opened("nothing")
     with pytest.raises(Missing):
-        folder.line(only_page(folder)["id"], "nothing")
+        lines_of(folder)[0].opened.line("nothing")
 
 
 @pytest.mark.parametrize(
@@ -348,31 +375,30 @@ def test_a_text_that_the_disk_has_not_confirmed_is_saved_and_told(folder, file, 
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "flush", flush_files)
-        assert edit(folder, text="new")["text"] == "new"
+        assert edit(folder, text="new").text == "new"
     assert "a.png was written, but" in folder.page_files.error and "Input/output error" in folder.page_files.error
-    [change] = folder.history(only_page(folder)["id"], "l1")
-    assert change["new"] == "new"
+    [change] = history(folder)
+    assert change.new == "new"
     edit(folder, text="newer")
     assert folder.page_files.error is None
 
 
 @pytest.mark.parametrize("who", ["\udc80x", "\x00\x1b[31m", "a\nb"])
 def test_an_odd_name_of_a_person_fails_no_save(folder, file, who):
-    page = only_page(folder)
-    line = page["lines"][1]
+    [page] = folder.folder_pages
+    line = lines_of(folder)[1]
     told = []
     folder.listen(told.append)
-    saved = folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="typed"), who)
-    assert saved["text"] == "typed" and ("line", {"page": page["id"], "line": "l1"}) in told
-    [change] = folder.history(page["id"], "l1")
-    assert change["new"] == "typed" and change["who"].encode()
+    saved = edit_line(folder, line, who, text="typed")
+    assert saved.text == "typed" and ("line", {"page": page, "line": "l1"}) in told
+    [change] = history(folder)
+    assert change.new == "typed" and change.who.encode()
 
 
 def test_a_history_that_fails_fails_no_save(folder, file):
-    page = only_page(folder)
     folder.journal.database.close()
-    assert edit(folder, text="typed")["text"] == "typed" and "closed" in folder.journal.error
-    assert folder.history(page["id"], "l1") == []
+    assert edit(folder, text="typed").text == "typed" and "closed" in folder.journal.error
+    assert history(folder) == []
 
 
 def test_a_file_that_was_replaced_within_its_time_and_size_is_read_again(folder, file):
@@ -418,15 +444,6 @@ def test_where_a_missing_scan_belongs_is_said_without_the_place_on_the_machine(t
 def test_a_folder_that_is_gone_is_said_to_be(tmp_path):
     put_page(tmp_path / "scans", "a")
     with Workspace.open(tmp_path / "scans") as folder:
-        [row] = folder.pages()
         (tmp_path / "scans").rename(tmp_path / "elsewhere")
         with pytest.raises(DataError, match="moved, renamed or deleted"):
             folder.pages()
-        assert "moved, renamed or deleted" in folder.page(row["id"])["error"]
-
-
-def test_a_strip_has_another_address_once_its_scan_is_replaced(folder, file):
-    before = only_page(folder)["lines"][0]["strip"]
-    assert only_page(folder)["lines"][0]["strip"] == before
-    scan(ink=90).image.save(file.with_name("a.png"))
-    assert only_page(folder)["lines"][0]["strip"] != before

@@ -68,6 +68,17 @@ def test_a_line_is_changed_once(client, page, line):
     assert [change["new"] for change in client.get(f"{address(page, line)}/history").json()] == ["new"]
 
 
+def test_a_line_that_waits_for_its_reading_is_not_confirmed_as_empty(client, page, line):
+    def put(revision, **body):
+        return client.put(address(page, line), json=body, headers={"If-Match": f'"{revision}"'})
+
+    moved = put(line["revision"], baseline=[[30, 100], [600, 102]]).json()
+    assert (moved["status"], moved["text"]) == ("unread", "")
+    refused = put(moved["revision"], text="", status="confirmed")
+    assert refused.status_code == 409 and refused.json()["line"]["status"] == "read"
+    assert put(refused.json()["line"]["revision"], text="", status="confirmed").json()["status"] == "confirmed"
+
+
 def test_lines_are_drawn_cut_joined_moved_and_removed_and_all_of_it_is_undone(client, page, line, tmp_path):
     before = (tmp_path / "scans" / "a.page.xml").read_bytes()
 

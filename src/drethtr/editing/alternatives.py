@@ -29,7 +29,7 @@ class Alternatives:
         self.workspace = reader.workspace
         self.seen = RecentResults[LineViews | None](LINES_SEEN)
 
-    def of_word(self, page: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
+    def of_word(self, page_id: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
         """What a word of a line may be instead, likeliest first, without what stands there.
 
         Args:
@@ -41,20 +41,19 @@ class Alternatives:
             Missing: if there is no such line.
             DataError: if it cannot be cut out of its scan.
         """
-        folder_page = self.workspace.folder_page(page)
-        opened = self.workspace.page_files.open_existing(folder_page)
-        placed = opened.line(line)
+        opened = self.workspace.opened(page_id)
+        page, placed = opened.page, opened.line(line).content
         recognizer, word = self.reader.recognizer, text[start:end]
         confirmed = self.workspace.overview.confirmed_words(self.workspace.folder_pages.values())
         known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)
 
         def rank() -> list[WordCandidate]:
-            place = page, line, scan_mark(source_of(folder_page)), place_mark(placed)
+            place = page_id, line, scan_mark(source_of(page)), place_mark(placed)
             seen = self.seen.get((*place, recognizer.model.identity), see_line)
             return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
 
         def see_line() -> LineViews | None:
-            strip = self.workspace.scans.straighten_line(folder_page, placed, opened.file.page.lines)
+            strip = self.workspace.scans.straighten_line(page, placed, opened.file.page.lines)
             return encode_line(recognizer, recognizer.open_line(strip.line))
 
         found = [other for other in self.reader.executor.submit(rank).result() if other.text != word]

@@ -20,13 +20,13 @@ Outline = Callable[[TextLine, PageFile], Points | None]
 class PageContext:
     """What a change has to know of a page.
 
-    page       its id
+    page_id    its id
     made_here  whether drethtr created its file
     outline    finds outlines of lines
     approved   whether its page status in Transkribus says that its text is done
     """
 
-    page: str
+    page_id: str
     made_here: bool
     outline: Outline
     approved: bool = False
@@ -62,40 +62,54 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
     Raises:
         DataError: if there is no such line.
     """
-    old = new = file.line(line_id)
-    page, notes = context.page, []
-    text = None if edit.text is None else tidy(edit.text)
-    if (text is not None and text != old.text) or edit.status is not None:
-        review = edit.status or Review.CORRECTED
-        new = replace(new, transcription=with_review(old.transcription, old.text if text is None else text, review))
-        kind = "status" if text in (None, old.text) else "text"
-        if new.transcription != old.transcription:
-            notes.append(Change(page, line_id, kind, old.text, new.text, str(review)))
-        if lost := file.lost_tags(line_id, new.text):
-            notes.append(Change(page, line_id, "tags", " ".join(lost), None, str(review)))
-    if edit.baseline is not None or edit.polygon is not None:
-        baseline, polygon = (within(points, file.page) for points in (edit.baseline, edit.polygon))
-        moved = replace(new, baseline=baseline or new.baseline, polygon=polygon)
-        if edit.polygon is None:
-            moved = replace(moved, polygon=context.outline(moved, file) or new.polygon)
-        if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
-            # A program's reading was of the ink at the old place; what a person wrote stays.
-            is_kept = context.status(old).touched or new is not old
-            new = moved if is_kept else replace(moved, transcription=None)
-            notes.append(Change(page, line_id, "place", old.text, new.text, None))
+    old = file.line(line_id)
+    written = with_text(old, edit)
+    new = written if edit.baseline is None and edit.polygon is None else at_place(written, edit, file, context)
+    notes = list[Change]()
+
+    def note(action: str, before: str | None, after: str | None, status: Review | None = None) -> None:
+        notes.append(Change(context.page_id, line_id, action, before, after, status and str(status)))
+
+    if written is not old:
+        if written.transcription != old.transcription:
+            note("status" if written.text == old.text else "text", old.text, written.text, written.review)
+        if lost := file.lost_tags(line_id, written.text):
+            note("tags", " ".join(lost), None, written.review)
+    if (new.baseline, new.polygon) != (old.baseline, old.polygon):
+        # A program's reading was of the ink at the old place; what a person wrote stays.
+        if written is old and not context.status(old).touched:
+            new = replace(new, transcription=None)
+        note("place", old.text, new.text)
     changed = file.with_line(new)
     if edit.tags is not None:
         before = old.transcription.tags if old.transcription else ()
         changed = changed.with_tags(line_id, edit.tags)
-        notes.append(Change(page, line_id, TAG, listed_tags(before, old.text), listed_tags(edit.tags, new.text), None))
+        note(TAG, listed_tags(before, old.text), listed_tags(edit.tags, new.text))
     return Changed(changed, (line_id,), tuple(notes))
 
 
-def confirm_lines(file: PageFile, lines: Sequence[TextLine], page: str) -> Changed:
+def with_text(line: TextLine, edit: LineEdit) -> TextLine:
+    """A line with the text and the review of an edit; the same object if it has neither."""
+    text = line.text if edit.text is None else tidy(edit.text)
+    if text == line.text and edit.status is None:
+        return line
+    return replace(line, transcription=with_review(line.transcription, text, edit.status or Review.CORRECTED))
+
+
+def at_place(line: TextLine, edit: LineEdit, file: PageFile, context: PageContext) -> TextLine:
+    """A line at the place of an edit; with a baseline alone, in an outline around the ink there."""
+    baseline = within(edit.baseline, file.page) or line.baseline
+    placed = replace(line, baseline=baseline, polygon=within(edit.polygon, file.page))
+    if edit.polygon is None:
+        placed = replace(placed, polygon=context.outline(placed, file) or line.polygon)
+    return placed
+
+
+def confirm_lines(file: PageFile, lines: Sequence[TextLine], page_id: str) -> Changed:
     """Confirm lines as they are, in one edit of the file."""
     review = Review.CONFIRMED
     new = [replace(line, transcription=with_review(line.transcription, line.text, review)) for line in lines]
-    notes = tuple(Change(page, line.id, "status", line.text, line.text, str(review)) for line in lines)
+    notes = tuple(Change(page_id, line.id, "status", line.text, line.text, str(review)) for line in lines)
     return Changed(file.with_lines(new), tuple(line.id for line in lines), notes)
 
 
@@ -104,11 +118,11 @@ def listed_tags(tags: Sequence[Tag], text: str) -> str:
     return "; ".join(f"{tag.name} {text[tag.start : tag.start + tag.length]}" for tag in tags)
 
 
-def within(points: Points | None, page: Page) -> Points | None:
+def within(points: Points | None, content: Page) -> Points | None:
     """Points on a page; those outside move to its edge, since finding the ink around them would take for ever."""
-    if points is None or not (page.width and page.height):
+    if points is None or not (content.width and content.height):
         return points
-    return tuple((min(x, page.width), min(y, page.height)) for x, y in points)
+    return tuple((min(x, content.width), min(y, content.height)) for x, y in points)
 
 
 def with_review(old: Transcription | None, text: str, review: Review) -> Transcription:

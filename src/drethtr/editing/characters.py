@@ -20,20 +20,20 @@ CATEGORIES = ("Ll", "Lo", "M", "P", "Lu", "N", "S")
 """Beginnings of Unicode categories in the order of use: small letters, marks, punctuation, capitals, signs."""
 
 
-def special_characters(workspace: Workspace, page: str, model: Model) -> dict[str, list[str]]:
+def special_characters(workspace: Workspace, page_id: str, model: Model) -> dict[str, list[str]]:
     """Characters of the language of a page and others of the folder, the most frequent first; then the rest, by kind.
 
     Raises:
         Missing: if there is no such page.
     """
-    workspace.folder_page(page)
+    workspace.folder_page(page_id)
     counts: Counter[str] = Counter()
     own: list[str] = []
-    for folder_page, summary in workspace.page_summaries():
+    for page, summary in workspace.page_summaries():
         if not isinstance(summary, DataError):
             texts = [text for _, text, _ in summary.texts if text]
             counts.update("".join(texts))
-            own = texts if folder_page.id == page else own
+            own = texts if page.id == page_id else own
     language = of_language(model, own)
     used = [one for one, _ in counts.most_common() if is_special(one) and one not in language]
     known = model.tokenizer.characters if isinstance(model.tokenizer, Characters) else ""

@@ -21,7 +21,9 @@ MAX_PARTS, MAX_PART_LENGTH = 20, 300
 """How many text parts on no line are returned, and how many characters of each."""
 
 
-def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Convention, ...] = ()) -> dict[str, Any]:
+def compare(
+    reader: Reader, page_id: str, text: str, source: str, allowed: tuple[Convention, ...] = ()
+) -> dict[str, Any]:
     """Align a text with the lines of a page, and check it against the ink where it differs from them.
 
     Args:
@@ -38,14 +40,14 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
         Missing: if there is no such page, or it has not been read.
         DataError: if its scan or file cannot be used, or this is not its text.
     """
-    folder_page = reader.workspace.folder_page(page)
-    source_of(folder_page)
-    opened = reader.workspace.page_files.open_existing(folder_page)
+    page = reader.workspace.folder_page(page_id)
+    source_of(page)
+    opened = reader.workspace.page_files.open_existing(page)
     lines = opened.file.page.lines
     if not lines:
-        raise DataError("has no lines to align a text with; draw them, or detect them", folder_page.name)
+        raise DataError("has no lines to align a text with; draw them, or detect them", page.name)
     refuse_empty(source, text)
-    alignment = fitting(source, text, folder_page.name, [line.text for line in lines])
+    alignment = fitting(source, text, page.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}
     others = [line for line in lines if theirs[line.id] not in ("", for_scoring(line.text))]
     checks = reader.executor.submit(check_lines, reader, opened, others, theirs, Rules(allowed=allowed)).result()

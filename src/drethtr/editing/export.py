@@ -46,7 +46,7 @@ class Exported(NamedTuple):
     content: bytes
 
 
-def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: str) -> Exported:
+def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, model: str) -> Exported:
     """Some pages as one file: a document if the format holds several pages, else an archive, unless it is one page.
 
     A page that is exported in the format of its own file is that file, byte by byte.
@@ -57,7 +57,7 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
         DataError: if a page has not been read, or its file or scan cannot be used.
     """
     format = named("format", format_name, FORMATS)
-    chosen = [one for one in map(workspace.folder_page, pages) if workspace.page_files.open(one) is not None]
+    chosen = [one for one in map(workspace.folder_page, page_ids) if workspace.page_files.open(one) is not None]
     if not chosen:
         raise DataError("nothing has been read yet, so there is nothing to export")
     if len(chosen) == 1:
@@ -109,7 +109,7 @@ class Preview(NamedTuple):
     left_out: list[tuple[str, str]]
 
 
-def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model: str) -> Preview:
+def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, model: str) -> Preview:
     """What an export of some pages will hold.
 
     Raises:
@@ -118,7 +118,7 @@ def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model:
     """
     format = named("format", format_name, FORMATS)
     chosen, left_out, confirmed = list[tuple[FolderPage, int]](), list[tuple[str, str]](), 0
-    for page in map(workspace.folder_page, pages):
+    for page in map(workspace.folder_page, page_ids):
         try:
             opened = workspace.page_files.open(page)
         except DataError as error:

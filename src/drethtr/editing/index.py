@@ -98,7 +98,7 @@ class FolderIndex:
             return open_originals(page.xml_path, Catalog(images=self.workspace.images))
         return (Original(source_of(page)),)
 
-    def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[LineRead]) -> None:
+    def add(self, page: FolderPage, content: Page, recognizer: Recognizer, lines: Sequence[LineRead]) -> None:
         """Add a page that was read, and now has its file.
 
         Nothing is added if the index has other settings or is being written; whoever updates it reads the page again.
@@ -107,7 +107,7 @@ class FolderIndex:
             for original in self.original_of(page):
                 for line in lines:
                     builder.on_line(*line)
-                builder.put(original.opened(), read)
+                builder.put(original.opened(), content)
 
     def reading(self, page: FolderPage, recognizer: Recognizer) -> bytes | None:
         """The PAGE file of a page without one, as the index has read it with the same settings; None if it has not."""

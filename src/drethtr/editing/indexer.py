@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from drethtr.base.errors import DrethtrError
-from drethtr.editing.jobs import Cancelled, Job, Jobs, State
+from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Event, Workspace
 
@@ -41,43 +41,41 @@ class Indexer:
             self.start()
 
     def run(self, job: Job) -> None:
-        """Read pages that are new to the index or have changed, until all are or the job is cancelled.
+        """Read pages that are new to the index or have changed, until all are or the job is cancelled."""
+        self.outdated = False
+        try:
+            with self.jobs.in_progress(job, cancelled="{} of {} pages are searchable"):
+                self.jobs.update(job, message="making pages searchable")
+                self.build(job)
+        finally:
+            self.workspace.notify("status")
+
+    def build(self, job: Job) -> None:
+        """Read pages into the index.
 
         Pages that nobody has read are read as the reader does it, so that they have their texts as well.
         """
-        self.outdated, index = False, self.reader.index
-        self.jobs.update(job, state=State.RUNNING, message="making pages searchable")
-        failed = 0
-        pages = tuple(self.workspace.folder_pages.values())
-        try:
-            recognizer = index.with_posteriors(self.reader.recognizer)
-            index.open(recognizer).store.close()  # from now on, the reader adds what it reads
-            for unread in list(self.reader.unread()):
+        index, pages, failed = self.reader.index, tuple(self.workspace.folder_pages.values()), 0
+        recognizer = index.with_posteriors(self.reader.recognizer)
+        index.open(recognizer).store.close()  # from now on, the reader adds what it reads
+        for unread in list(self.reader.unread()):
+            job.check()
+            with suppress(DrethtrError):  # below, it counts as failed
+                self.reader.read_page(self.workspace.folder_page(unread), job)
+            self.jobs.update(job, done=job.done + 1)
+        new = job.done
+        read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
+        with index.open(recognizer) as builder:
+            for number, page in enumerate(pages):
                 job.check()
-                with suppress(DrethtrError):  # below, it counts as failed
-                    self.reader.read_page(self.workspace.folder_page(unread), job)
-                self.jobs.update(job, done=job.done + 1)
-            new = job.done
-            read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
-            with index.open(recognizer) as builder:
-                for number, page in enumerate(pages):
-                    job.check()
-                    try:
-                        for original in builder.waiting(index.original_of(page)):
-                            builder.read(original, read)
-                    except DrethtrError as error:
-                        if str(error.source) == builder.store.name:
-                            raise  # no page can be added, such as while another process writes
-                        failed += 1  # the overview says why the page cannot be read
-                    self.jobs.update(job, done=max(new, number + 1))
-                builder.remove_deleted()
-            message = f"{job.total - failed} of {job.total} pages can be searched for words that were misread"
-            self.jobs.update(job, state=State.DONE, message=message)
-        except Cancelled:
-            self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages are searchable")
-        except Exception as error:
-            self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
-            if not isinstance(error, DrethtrError):
-                raise
-        finally:
-            self.workspace.notify("status")
+                try:
+                    for original in builder.waiting(index.original_of(page)):
+                        builder.read(original, read)
+                except DrethtrError as error:
+                    if str(error.source) == builder.store.name:
+                        raise  # no page can be added, such as while another process writes
+                    failed += 1  # the overview says why the page cannot be read
+                self.jobs.update(job, done=max(new, number + 1))
+            builder.remove_deleted()
+        message = f"{job.total - failed} of {job.total} pages can be searched for words that were misread"
+        self.jobs.update(job, message=message)

@@ -1,12 +1,16 @@
 """Background jobs: progress, remaining time, outcome and cancellation."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import count
 from threading import Event, Lock
 from time import monotonic
 from typing import Any
+
+from drethtr.base.errors import DrethtrError
+from drethtr.editing.workspace import Workspace
 
 KEPT = 50
 """How many finished jobs are kept."""
@@ -78,10 +82,10 @@ class Job:
 
 
 class Jobs:
-    """All jobs since the folder was opened; `on_change` is called after each change of one."""
+    """All jobs since a folder was opened, whose listeners are notified of each change of one."""
 
-    def __init__(self, on_change: Callable[[Job], None]) -> None:
-        self.on_change = on_change
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
         self.all: dict[str, Job] = {}
         self.numbers = count(1)
         self.lock = Lock()
@@ -94,8 +98,27 @@ class Jobs:
             ended = [id for id, one in self.all.items() if one.state.ended]
             for id in ended[: max(0, len(ended) - KEPT)]:
                 del self.all[id]
-        self.on_change(job)
+        self.notify(job)
         return job
+
+    @contextmanager
+    def in_progress(self, job: Job, cancelled: str) -> Iterator[None]:
+        """Within, a job is running; then it is done, cancelled or failed. Errors that nobody expects are raised again.
+
+        Args:
+            cancelled: The message of the job if it is cancelled, in which `{}` stand for what is done and the total.
+        """
+        self.update(job, state=State.RUNNING)
+        try:
+            yield
+        except Cancelled:
+            self.update(job, state=State.CANCELLED, message=cancelled.format(job.done, job.total))
+        except Exception as error:
+            self.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
+            if not isinstance(error, DrethtrError | OSError):
+                raise
+        else:
+            self.update(job, state=State.DONE)
 
     def update(self, job: Job, **values: Any) -> None:
         """Change some values of a job."""
@@ -103,7 +126,11 @@ class Jobs:
             setattr(job, name, value)
         if job.state is State.RUNNING and job.started is None:
             job.started = monotonic()
-        self.on_change(job)
+        self.notify(job)
+
+    def notify(self, job: Job) -> None:
+        """Notify all listeners of the present state of a job."""
+        self.workspace.notify("job", **job.to_json())
 
     def running(self, kind: str) -> Job | None:
         """The job of this kind that has not ended, if there is one."""

@@ -14,7 +14,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -65,7 +65,7 @@ UNDO, REDO = "undo", "redo"
 class Change:
     """A change of a line; `who` is None if the model made it, `model` is None if a person did."""
 
-    page: str
+    page_id: str
     line: str
     action: str
     old: str | None
@@ -90,12 +90,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Step:
-    """What was done to a page at once; `of` is the number of the step that it undoes or redoes."""
+    """What was done to a page at once.
+
+    number, last  those of its first and of its last change
+    of            the number of the step that it undoes or redoes
+    undone        whether it was taken back, and not done again
+    """
 
     number: int
     last: int
     of: int | None
     changes: tuple[Change, ...]
+    undone: bool = False
 
     @property
     def action(self) -> str:
@@ -116,6 +122,7 @@ class Step:
             "of": self.of,
             **about,
             "lines": [{"line": one.line, "old": one.old, "new": one.new} for one in self.changes if one.line],
+            "undone": self.undone,
         }
 
 
@@ -172,7 +179,8 @@ class Journal:
         """
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         rows = [
-            (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
+            (one.page_id, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status)
+            for one in changes
         ]
         # In one transaction, so that an undo never finds a step without its changes.
         with self.guarded(), self.lock, self.written() as database:
@@ -183,7 +191,7 @@ class Journal:
             )
             if difference is not None and rows:
                 [last] = database.execute("SELECT max(number) FROM change").fetchone()
-                step = (last - len(rows) + 1, last, changes[0].page, of, difference)
+                step = (last - len(rows) + 1, last, changes[0].page_id, of, difference)
                 database.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", step)
             self.error = None
 
@@ -209,15 +217,15 @@ class Journal:
         except (*UNWRITABLE, UnicodeError, ValueError, OverflowError) as error:
             self.error = str(error)
 
-    def of_line(self, page: str, line: str) -> list[Change]:
+    def of_line(self, page_id: str, line: str) -> list[Change]:
         """The changes of a line, newest first."""
         statement = (
             "SELECT page, line, action, old, new, status, who, model, time FROM change "
             "WHERE page = ? AND line = ? ORDER BY number DESC LIMIT ?"
         )
-        return [Change(*row) for row in self.texts(statement, (page, line, MAX_CHANGES))]
+        return [Change(*row) for row in self.texts(statement, (page_id, line, MAX_CHANGES))]
 
-    def steps(self, page: str) -> list[Step]:
+    def steps(self, page_id: str) -> list[Step]:
         """The steps of a page, oldest first."""
         columns = "page, line, action, old, new, status, who, model, time"
         statement = (
@@ -227,20 +235,22 @@ class Journal:
         )
         found: dict[tuple[int, int, int | None], list[Change]] = {}
         with suppress(ValueError, TypeError):  # numbers in words, in a journal that is not ours
-            for first, last, of, *values in self.texts(statement, (page, MAX_CHANGES)):
+            for first, last, of, *values in self.texts(statement, (page_id, MAX_CHANGES)):
                 key = int(first), int(last), None if of is None else int(of)
                 found.setdefault(key, []).append(Change(*values))
-        return [Step(*key, tuple(changes)) for key, changes in found.items()]
+        steps = [Step(*key, tuple(changes)) for key, changes in found.items()]
+        last = {step.of: step.action for step in steps if step.of is not None}
+        return [replace(step, undone=last.get(step.number) == UNDO) for step in steps]
 
-    def difference(self, page: str, step: int) -> bytes | None:
+    def difference(self, page_id: str, step: int) -> bytes | None:
         """What a step of a page did to its file; None if there is no such step."""
         statement = "SELECT difference FROM step WHERE page = ? AND first = ?"
         found: list[tuple[Any, ...]] = []
         with self.guarded(), self.lock:
-            found = self.database.execute(statement, (page, step)).fetchall()
+            found = self.database.execute(statement, (page_id, step)).fetchall()
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
-    def changed_by_persons(self, page: str, since: int, steps: Sequence[Step]) -> set[str]:
+    def changed_by_persons(self, page_id: str, since: int, steps: Sequence[Step]) -> set[str]:
         """The lines of a page that persons have changed after a change, apart from what was undone by now."""
         statement = (
             "SELECT DISTINCT line FROM change WHERE page = ? AND number > ? AND model IS NULL "
@@ -249,23 +259,23 @@ class Journal:
         void = [
             number for step in steps if not is_in_force(step, steps) for number in range(step.number, step.last + 1)
         ]
-        return {line for (line,) in self.texts(statement, (page, since, json.dumps(void)))}
+        return {line for (line,) in self.texts(statement, (page_id, since, json.dumps(void)))}
 
-    def earlier_texts(self, page: str) -> dict[str, str]:
+    def earlier_texts(self, page_id: str) -> dict[str, str]:
         """What the lines of a page said before their last change, if that left them without a text."""
         statement = (
             "SELECT line, old FROM change WHERE number IN (SELECT max(number) FROM change WHERE page = ? "
             "AND action != ? GROUP BY line) AND new = '' AND old IS NOT NULL"
         )
-        return dict(self.texts(statement, (page, TAG)))
+        return dict(self.texts(statement, (page_id, TAG)))
 
-    def people(self, page: str) -> dict[str, str]:
+    def people(self, page_id: str) -> dict[str, str]:
         """Who changed or confirmed the text of each line of a page last, by its id."""
         statement = (
             "SELECT line, who FROM change WHERE number IN (SELECT max(number) FROM change WHERE page = ? "
             "AND who IS NOT NULL AND model IS NULL AND action IN ('text', 'status', 'undo', 'redo') GROUP BY line)"
         )
-        return dict(self.texts(statement, (page,)))
+        return dict(self.texts(statement, (page_id,)))
 
     def last_persons(self) -> dict[str, tuple[str, str]]:
         """Who changed each page last, and when; pages that only models changed are left out."""
@@ -275,9 +285,9 @@ class Journal:
         )
         return {page: (who, time) for page, who, time in self.texts(statement, ())}
 
-    def summary(self, page: str) -> tuple[str, str] | None:
+    def summary(self, page_id: str) -> tuple[str, str] | None:
         """The stored summary of a page, with the mark of the file that it was made from."""
-        found = self.texts("SELECT mark, content FROM summary WHERE page = ?", (page,))
+        found = self.texts("SELECT mark, content FROM summary WHERE page = ?", (page_id,))
         return None if not found else (found[0][0], found[0][1])
 
     def texts(self, statement: str, arguments: Sequence[str | int]) -> list[tuple[Any, ...]]:

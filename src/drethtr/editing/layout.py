@@ -54,7 +54,7 @@ class Draw(Action):
             line = replace(line, polygon=context.outline(line, file))
         after = self.after or neighbor_before(file.page.lines, line.baseline or line.polygon or ())
         new = replace(line, id=file.free_id("line"))
-        note = Change(context.page, new.id, self.name, None, "", None)
+        note = Change(context.page_id, new.id, self.name, None, "", None)
         return Changed(file.with_new_lines([new], after), (new.id,), (note,))
 
 
@@ -66,7 +66,7 @@ class Delete(Action):
     lines: tuple[str, ...]
 
     def done(self, file: PageFile, context: PageContext) -> Changed:
-        notes = [Change(context.page, line, self.name, file.line(line).text, None, None) for line in self.lines]
+        notes = [Change(context.page_id, line, self.name, file.line(line).text, None, None) for line in self.lines]
         return Changed(file.without_lines(self.lines), (), tuple(notes))
 
 
@@ -80,9 +80,9 @@ class Cut(Action):
 
     def done(self, file: PageFile, context: PageContext) -> Changed:
         points = {
-            line.id: points
+            line.id: found
             for line in file.page.lines
-            if (not self.lines or line.id in self.lines) and (points := crossings(line, self.stroke))
+            if (not self.lines or line.id in self.lines) and (found := crossings(line, self.stroke))
         }
         changed = cut(file, points, context)
         if not changed.lines:
@@ -127,7 +127,7 @@ def cut(
     parts = [part for first in changed for part in (first, *new[first.id])]
     # What nobody has edited is read again.
     read = {part.id: part if part.is_reviewed else replace(part, transcription=None) for part in parts}
-    notes = tuple(Change(context.page, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
+    notes = tuple(Change(context.page_id, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
     firsts = [read[first.id] for first in changed]
     after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
     done = file.with_lines(firsts).with_lines_after(after) if changed else file
@@ -175,8 +175,8 @@ class Join(Action):
         if any(context.status(piece).touched for piece in pieces):
             words = tuple(word for piece in pieces for word in piece.words)
             joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
-        notes = [Change(context.page, kept.id, self.name, text, joined.text, None)]
-        notes += [Change(context.page, line.id, self.name, line.text, None, None) for line in gone]
+        notes = [Change(context.page_id, kept.id, self.name, text, joined.text, None)]
+        notes += [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
         file = file.with_line(joined).without_lines([line.id for line in gone])
         return Changed(file, (kept.id,), tuple(notes))
 
@@ -380,11 +380,15 @@ def moved(
 def arranged(
     file: PageFile, regions: Sequence[Region], lines: Sequence[str], action: str, context: PageContext
 ) -> Changed:
+    """The change of a file to `in_regions`."""
+    note = Change(context.page_id, "", action, None, None, None)
+    return Changed(in_regions(file, regions), tuple(lines), (note,))
+
+
+def in_regions(file: PageFile, regions: Sequence[Region]) -> PageFile:
     """A file with its lines in other regions or another order; regions grow with the lines that they get."""
     before = {region.id: region for region in file.page.regions}
-    fitted = [around(region, before.get(region.id)) for region in regions]
-    note = Change(context.page, "", action, None, None, None)
-    return Changed(file.with_regions(fitted), tuple(lines), (note,))
+    return file.with_regions([around(region, before.get(region.id)) for region in regions])
 
 
 def around(region: Region, before: Region | None) -> Region:

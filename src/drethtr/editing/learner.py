@@ -17,14 +17,14 @@ from shutil import copyfile
 from threading import RLock, Thread
 from typing import Any
 
-from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
+from drethtr.base.errors import NOTHING_BETTER, DataError
 from drethtr.base.files import atomic_write, write_own
 from drethtr.base.links import make_marked, refuse_foreign, remove_marked, text_of_own
 from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import png_of, store_parquet
 from drethtr.datasets.sample import Sample
-from drethtr.editing.jobs import Cancelled, Job, Jobs, State
+from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
@@ -153,29 +153,26 @@ class Learner:
     def run(self, job: Job, adapter: bool) -> None:
         """Run a job, in its own thread."""
         place = self.place(job.id)
-        try:
-            make_marked(place)
-            self.jobs.update(job, state=State.RUNNING, message="gathering confirmed lines")
-            lines = gather(self.workspace, job.check)
-            adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
-            target = place / (ADAPTER if adapter else MODEL)
-            if not self.train(job, [sample for _, _, sample in lines], target, adapter=adapter):
-                remove_marked(place)
-                self.jobs.update(job, state=State.DONE, done=STEPS, message=NO_GAIN.format(len(lines)))
-                return
-            self.models[job.id] = target
-            notes = [Change(page, line, LEARN, None, None, None, model=self.reader.model) for page, line, _ in lines]
-            self.workspace.journal.add(notes)
-            result = gain_of(load_named(target, None).card["fine_tuned"])
-            self.jobs.update(job, state=State.DONE, done=STEPS, result=result, message="learned")
-        except Cancelled:
-            remove_marked(place)
-            self.jobs.update(job, state=State.CANCELLED, message="nothing was changed")
-        except Exception as error:
-            remove_marked(place)
-            self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
-            if not isinstance(error, DrethtrError | OSError):
-                raise
+        with self.jobs.in_progress(job, cancelled="nothing was changed"):
+            self.jobs.update(job, message="gathering confirmed lines")
+            try:
+                make_marked(place)
+                lines = gather(self.workspace, job.check)
+                adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
+                target = place / (ADAPTER if adapter else MODEL)
+                if not self.train(job, [sample for _, _, sample in lines], target, adapter=adapter):
+                    self.jobs.update(job, done=STEPS, message=NO_GAIN.format(len(lines)))
+                    return
+                model = self.reader.model
+                self.workspace.journal.add(
+                    [Change(page_id, line, LEARN, None, None, None, model=model) for page_id, line, _ in lines]
+                )
+                result = gain_of(load_named(target, None).card["fine_tuned"])
+                self.models[job.id] = target
+                self.jobs.update(job, done=STEPS, result=result, message="learned")
+            finally:
+                if job.id not in self.models:
+                    remove_marked(place)
 
     def train(self, job: Job, lines: Sequence[Sample], target: Path, *, adapter: bool) -> bool:
         """Fine-tune in another process; returns whether a better model was written to `target`."""

@@ -27,10 +27,10 @@ def record(
     outside = []
     before = {line.id: line for line in opened.file.page.lines}
     for note in changed.notes:
-        known = text_known(journal.of_line(note.page, note.line)) if note.line else None
+        known = text_known(journal.of_line(note.page_id, note.line)) if note.line else None
         if known is not None and note.line in before and (now := before[note.line].text) != known:
             status = str(opened.status(before[note.line]))
-            outside.append(Change(note.page, note.line, "outside", known, now, status))
+            outside.append(Change(note.page_id, note.line, "outside", known, now, status))
     if outside:
         journal.add(outside)
     person = None if model is not None and not who else tidy(who) or user()
@@ -58,13 +58,15 @@ def text_known(changes: Sequence[Change]) -> str | None:
     return None
 
 
-def notes_between(page: str, action: str, before: PageFile, after: PageFile, lines: Sequence[str]) -> Iterator[Change]:
+def notes_between(
+    page_id: str, action: str, before: PageFile, after: PageFile, lines: Sequence[str]
+) -> Iterator[Change]:
     """The notes of a step that undoes or redoes another; one of the page, if it changed no line's text."""
     changed = [line for line in lines if text_in(before, line) != text_in(after, line)]
     for line in changed:
-        yield Change(page, line, action, text_in(before, line), text_in(after, line), None)
+        yield Change(page_id, line, action, text_in(before, line), text_in(after, line), None)
     if not changed:
-        yield Change(page, "", action, None, None, None)
+        yield Change(page_id, "", action, None, None, None)
 
 
 def text_in(file: PageFile, line: str) -> str | None:

@@ -52,9 +52,9 @@ class Summary:
     @classmethod
     def of(cls, opened: OpenPage) -> Self:
         """The summary of a page."""
-        page, words, wrong = opened.file.page, 0, 0.0
+        content, words, wrong = opened.file.page, 0, 0.0
         texts, untouched = [], list[TextLine]()
-        for line in page.lines:
+        for line in content.lines:
             status = opened.status(line)
             texts.append((line.id, line.text, str(status)))
             if status is not Status.READ:
@@ -62,7 +62,7 @@ class Summary:
             untouched.append(line)
             words += len(line.words)
             wrong += sum(1 - word.confidence for word in line.words if word.confidence is not None)
-        layout = doubt_of_page(page) if opened.made_here else NO_DOUBT
+        layout = doubt_of_page(content) if opened.made_here else NO_DOUBT
         known = words, round(wrong, 2), *doubt_in(untouched), opened.made_here
         return cls(tuple(texts), *known, layout.expected, layout.high)
 
@@ -114,10 +114,10 @@ class Summary:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, content: str) -> Self | None:
-        """The inverse of `to_json`; None if the content is not from there."""
+    def from_json(cls, stored: str) -> Self | None:
+        """The inverse of `to_json`; None if it is not from there."""
         try:
-            values = json.loads(content)
+            values = json.loads(stored)
             texts = tuple((str(line), str(text), str(Status(status))) for line, text, status in values.pop("texts"))
             found = cls(texts, **values)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):

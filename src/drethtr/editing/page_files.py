@@ -5,15 +5,11 @@ it is on the disk.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
-
-import numpy as np
+from typing import NamedTuple
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.files import NotFlushedError
@@ -22,13 +18,11 @@ from drethtr.base.recent import RecentResults
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile, revision_of
-from drethtr.documents.points import Points
 from drethtr.documents.read import MADE_HERE, first_bytes
 from drethtr.editing.folder_pages import FolderPage, file_mark, mark_of
-from drethtr.editing.scans import Scans, place_mark
-from drethtr.editing.status import Status, status_of, status_of_page
+from drethtr.editing.scans import Scans
+from drethtr.editing.status import Status, status_of
 from drethtr.layout.orientation import orientation_of
-from drethtr.layout.turn import quarters_of
 
 METADATA = re.compile(rb"<TranskribusMetadata\b[^<>]*>")
 APPROVED = re.compile(rb"""\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
@@ -49,10 +43,10 @@ class Stale(DrethtrError):
     """A line or page is no longer as it was when somebody began to change it.
 
     kind  "line" or "page"
-    now   the line or page as it is now; None if it is gone
+    now   the line as it is now; None if it is gone, or for a page
     """
 
-    def __init__(self, reason: str, now: dict[str, Any] | None, kind: str = "line") -> None:
+    def __init__(self, reason: str, now: "OpenLine | None" = None, kind: str = "line") -> None:
         super().__init__(reason)
         self.now = now
         self.kind = kind
@@ -71,6 +65,11 @@ class OpenPage:
     made_here: bool
     approved: bool = False
 
+    @property
+    def lines(self) -> tuple["OpenLine", ...]:
+        """Its lines in order."""
+        return tuple(OpenLine(self, line, region.id) for region in self.file.page.regions for line in region.lines)
+
     @cached_property
     def scan_mark(self) -> str:
         """A hash that changes with the file of the scan; the addresses of pictures of lines have it."""
@@ -80,25 +79,16 @@ class OpenPage:
         """The state of a line."""
         return status_of(line, made_here=self.made_here, approved=self.approved)
 
-    def line(self, id: str) -> TextLine:
+    def line(self, id: str) -> "OpenLine":
         """A line.
 
         Raises:
             Missing: if there is none.
         """
-        if id not in self.file.lines:
-            raise Missing(f"page {self.page.name} has no line {id!r}; it may have been removed")
-        return self.file.lines[id]
-
-    def line_content(self, id: str) -> dict[str, Any]:
-        """A line as JSON values.
-
-        Raises:
-            Missing: if there is none.
-        """
-        line = self.line(id)
-        region = next(one.id for one in self.file.page.regions if line in one.lines)
-        return line_content(self, line, region)
+        for line in self.lines:
+            if line.id == id:
+                return line
+        raise Missing(f"page {self.page.name} has no line {id!r}; it may have been removed")
 
     def check_revision(self, id: str, revision: str) -> None:
         """Check that a line is still of a revision.
@@ -107,10 +97,38 @@ class OpenPage:
             Stale: with the line as it is now.
         """
         if id not in self.file.lines:
-            raise Stale("this line was removed in the meantime; your text was not saved", None)
+            raise Stale("this line was removed in the meantime; your text was not saved")
         if self.file.revision_of(id) != revision:
             reason = "this line was changed in the meantime, in another window or by another program"
-            raise Stale(reason, self.line_content(id))
+            raise Stale(reason, self.line(id))
+
+
+class OpenLine(NamedTuple):
+    """A line of an open page, with the id of its region."""
+
+    opened: OpenPage
+    content: TextLine
+    region_id: str
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.content.id
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+        return self.content.text
+
+    @property
+    def status(self) -> Status:
+        """Its state."""
+        return self.opened.status(self.content)
+
+    @property
+    def revision(self) -> str:
+        """A digest of its element in the file."""
+        return self.opened.file.revision_of(self.id)
 
 
 class PageFiles:
@@ -209,89 +227,3 @@ class PageFiles:
 def no_lines() -> Missing:
     """The error for a page without a file."""
     return Missing("this page has not been read, and has no lines yet")
-
-
-def line_content(opened: OpenPage, line: TextLine, region: str) -> dict[str, Any]:
-    """A line as JSON values, with the id of its region."""
-    page, status = opened.page, opened.status(line)
-    sure = [word.confidence for word in line.words if word.confidence is not None]
-    known = status is Status.READ and sure and len(sure) == len(line.words)
-    address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}{opened.scan_mark}"
-    has_strip = page.source is not None and (line.baseline or line.polygon)
-    return {
-        "id": line.id,
-        "region": region,
-        "text": line.text,
-        "status": status,
-        "revision": opened.file.revision_of(line.id),
-        "confidence": line.confidence,
-        "expected_wer": round(1 - sum(sure) / len(sure), 4) if known else None,
-        "words": [
-            {"text": word.text, "confidence": word.confidence, "doubtful": word.doubtful, "box": word.box}
-            for word in line.words
-        ],
-        "tags": [
-            {"name": tag.name, "start": tag.start, "length": tag.length, "details": dict(tag.details)}
-            for tag in (line.transcription.tags if line.transcription else ())
-            if tag.length
-        ],
-        "flags": [{"kind": flag.kind, "reason": flag.reason} for flag in line.flags],
-        "baseline": pairs(line.baseline),
-        "polygon": pairs(line.polygon),
-        "strip": address if has_strip else None,
-    }
-
-
-def page_content(opened: OpenPage, earlier: Mapping[str, str]) -> dict[str, Any]:
-    """A page with its lines as JSON values, those to be read with what they said `earlier`."""
-    page, file = opened.page, opened.file
-    lines = [
-        {**line_content(opened, line, region.id), "earlier": earlier.get(line.id)}
-        for region in file.page.regions
-        for line in region.lines
-    ]
-    states = [line["status"] for line in lines]
-    return {
-        "id": page.id,
-        "name": page.name,
-        "status": status_of_page(states, made_here=opened.made_here),
-        "revision": file.revision,
-        "width": file.page.width,
-        "height": file.page.height,
-        "error": page.error,
-        "quarters": quarters_of_page(file.page),
-        "regions": [
-            {"id": region.id, "kind": region.kind, "polygon": pairs(region.polygon), "cell": region.cell}
-            for region in file.page.regions
-        ],
-        "lines": lines,
-    }
-
-
-def quarters_of_page(page: Page) -> int:
-    """How many times the page must be turned to the left by 90 degrees for most of its writing to be upright."""
-    lengths = Counter[int]()
-    for line in page.lines:
-        if line.baseline:
-            ends = np.array((line.baseline[0], line.baseline[-1]), dtype=np.float64)
-            lengths[quarters_of(ends)] += int(np.abs(ends[1] - ends[0]).max())
-    return max(lengths, key=lengths.__getitem__, default=0)
-
-
-def unread_content(page: FolderPage, width: int, height: int, error: str | None) -> dict[str, Any]:
-    """A page without a PAGE or ALTO file, as JSON values."""
-    known = {"id": page.id, "name": page.name, "status": Status.UNREAD, "revision": ""}
-    return {
-        **known,
-        "width": width,
-        "height": height,
-        "error": error or page.error,
-        "quarters": 0,
-        "regions": [],
-        "lines": [],
-    }
-
-
-def pairs(points: Points | None) -> list[list[int]] | None:
-    """Points as lists of x and y."""
-    return None if points is None else [list(point) for point in points]

@@ -5,11 +5,10 @@ since.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock, Timer
-from typing import Any
 
 import numpy as np
 
@@ -24,9 +23,9 @@ from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.index import FolderIndex, LineRead
-from drethtr.editing.jobs import Cancelled, Job, Jobs, State
+from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.journal import Change
-from drethtr.editing.page_files import OpenPage
+from drethtr.editing.page_files import OpenLine, OpenPage
 from drethtr.editing.repairs import Replace
 from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
@@ -71,6 +70,7 @@ class Reader:
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
         self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
+        self.urgent: dict[str, Future[None]] = {}  # the last urgent reading of each page
         self.lock = Lock()
         self.is_closed = False
         self.on_model_change: list[Callable[[Recognizer], object]] = []
@@ -102,13 +102,13 @@ class Reader:
 
     # Jobs.
 
-    def read_pages(self, pages: Sequence[str] | None = None, *, again: bool = False) -> Job:
+    def read_pages(self, page_ids: Sequence[str] | None = None, *, again: bool = False) -> Job:
         """Read pages in the background; by default all that have not been read.
 
         Args:
             again: Whether also to read lines that were read before, unless a person has touched them.
         """
-        chosen = list(self.unread() if pages is None else pages)
+        chosen = list(self.unread() if page_ids is None else page_ids)
         job = self.jobs.new(READ, len(chosen))
         self.executor.submit_background(lambda: self.run_job(job, chosen, again=again))
         return job
@@ -119,45 +119,33 @@ class Reader:
             if page.source is not None and not isinstance(summary, DataError) and summary.status is Status.UNREAD:
                 yield page.id
 
-    def prioritize(self, page: str) -> None:
+    def prioritize(self, page_id: str) -> None:
         """Read a page before others of the running job, because somebody views it."""
-        self.prioritized = [*self.prioritized[-MAX_PRIORITIZED:], page]
+        self.prioritized = [*self.prioritized[-MAX_PRIORITIZED:], page_id]
 
-    def run_job(self, job: Job, pages: list[str], *, again: bool) -> None:
+    def run_job(self, job: Job, page_ids: list[str], *, again: bool) -> None:
         """Read pages one after the other, until all are read or the job is cancelled."""
-        if job.cancelled.is_set():
-            self.jobs.update(job, state=State.CANCELLED)
-            return
-        self.jobs.update(job, state=State.RUNNING)
         failed = []
-        try:
-            while pages:
-                page = next((page for page in reversed(self.prioritized) if page in pages), pages[0])
-                pages.remove(page)
+        with self.jobs.in_progress(job, cancelled="{} of {} pages were read"):
+            while page_ids:
+                page_id = next((one for one in reversed(self.prioritized) if one in page_ids), page_ids[0])
+                page_ids.remove(page_id)
                 job.check()
-                if page not in self.workspace.folder_pages:
+                if page_id not in self.workspace.folder_pages:
                     continue
-                folder_page = self.workspace.folder_page(page)
-                self.jobs.update(job, message=f"reading {folder_page.name}")
+                page = self.workspace.folder_page(page_id)
+                self.jobs.update(job, message=f"reading {page.name}")
                 try:
-                    self.read_page(folder_page, job, again=again)
-                    self.workspace.unreadable.pop(page, None)
+                    self.read_page(page, job, again=again)
+                    self.workspace.unreadable.pop(page_id, None)
                 except DrethtrError as error:
-                    self.workspace.unreadable[page] = error.reason
-                    self.workspace.notify_page(folder_page, "read")
-                    failed.append(f"{folder_page.name}: {self.workspace.without_private_paths(error.reason)}")
+                    self.workspace.unreadable[page_id] = error.reason
+                    self.workspace.notify_page(page, "read")
+                    failed.append(f"{page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
-        except Cancelled:
-            self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages were read")
-        except Exception as error:
-            self.jobs.update(
-                job, state=State.FAILED, error=f"reading stopped: {self.workspace.without_private_paths(error)}"
-            )
-            raise
-        else:
             errors = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
             read = counted(job.total - len(failed), "page")
-            self.jobs.update(job, state=State.DONE, message=f"{read} read{errors}")
+            self.jobs.update(job, message=f"{read} read{errors}")
 
     def read_page(self, page: FolderPage, job: Job, *, again: bool = False) -> None:
         """Read a page in turns with urgent work: lines of its file that no person has touched, or those that are found.
@@ -185,38 +173,36 @@ class Reader:
     def fill(self, page: FolderPage) -> bool:
         """Give a page that has no file what the index has read there; returns whether it has one now."""
         recognizer = self.recognizer
-        content = self.index.reading(page, recognizer)
-        if content is None:
+        data = self.index.reading(page, recognizer)
+        if data is None:
             return False
         with suppress(DataError):  # reading it tells why it cannot be used or written
-            opened = self.workspace.page_files.parse(page, content)
+            opened = self.workspace.page_files.parse(page, data)
             notes = notes_of(page, opened.file.page.lines if opened is not None else ())
-            self.workspace.create(page, content, notes, model=recognizer.model.identity)
+            self.workspace.create(page, data, notes, model=recognizer.model.identity)
             return True
         return False
 
     def find_and_read(
-        self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer, read_lines: ReadLines
+        self, page: FolderPage, opened: OpenPage | None, recognizer: Recognizer, read_lines: ReadLines
     ) -> None:
         """Find the lines of a page, read them, and write a new file, or into one without lines."""
-        if folder_page.source is None:
-            raise DataError(folder_page.error or "its scan is missing", folder_page.name)
-        if opened is None and self.fill(folder_page):
+        if opened is None and self.fill(page):
             return
-        original = Original(folder_page.source)
+        original = Original(source_of(page))
         seen: list[LineRead] = []
-        page = transcribe(
+        content = transcribe(
             original, recognizer, self.segmentation, read=read_lines, on_line=lambda *line: seen.append(line)
         )
-        lines = page.lines
+        lines = content.lines
         model = recognizer.model.identity
 
         if opened is None:
-            document = Document((original.sheet(page),), provenance_of(recognizer))
-            content = FORMATS["page"].write(document)
-            is_ours = self.workspace.create(folder_page, content, notes_of(folder_page, lines), model=model)
+            document = Document((original.sheet(content),), provenance_of(recognizer))
+            data = FORMATS["page"].write(document)
+            is_ours = self.workspace.create(page, data, notes_of(page, lines), model=model)
             if is_ours and recognizer.pieces.keeps_posteriors:
-                self.index.add(folder_page, page, recognizer, seen)
+                self.index.add(page, content, recognizer, seen)
             return
 
         def work(opened: OpenPage) -> Changed:
@@ -224,9 +210,9 @@ class Reader:
                 return Changed(opened.file, (), ())
             ids = opened.file.editor.ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
-            return Changed(opened.file.with_new_lines(new, None), (), notes_of(folder_page, new))
+            return Changed(opened.file.with_new_lines(new, None), (), notes_of(page, new))
 
-        self.workspace.change(folder_page.id, work, {}, model=model)
+        self.workspace.change(page.id, work, {}, model=model)
 
     def readings(
         self,
@@ -270,7 +256,7 @@ class Reader:
 
     # At once.
 
-    def find_again(self, page: str, box: Box | None = None, quarters: int = 0, who: str = "") -> Changed:
+    def find_again(self, page_id: str, box: Box | None = None, quarters: int = 0, who: str = "") -> Changed:
         """Find the lines of a page again, in a box or on the page as it is after turns to the left by 90 degrees.
 
         Lines that a person has edited stay.
@@ -278,8 +264,7 @@ class Reader:
         Raises:
             DataError: if there is no scan, or no line on it.
         """
-        folder_page = self.workspace.folder_page(page)
-        source = source_of(folder_page)
+        source = source_of(self.workspace.folder_page(page_id))
         gray = self.workspace.scans.gray(source)
         height, width = gray.shape
         part = box or Box(0, 0, width, height)
@@ -301,54 +286,64 @@ class Reader:
             for number, line in enumerate(layout.lines)
         }
         regions = regions_of(layout, lines, width, height)
-        return self.workspace.act(page, Replace(tuple(replace(one, polygon=None) for one in regions), box), who=who)
+        return self.workspace.act(page_id, Replace(tuple(replace(one, polygon=None) for one in regions), box), who=who)
 
-    def read_soon(self, page: str, lines: Sequence[str]) -> None:
+    def read_soon(self, page_id: str, lines: Sequence[str]) -> None:
         """Read new lines before all others, once nobody has changed the page for `PAUSE` seconds."""
         with self.lock:
-            timer, waiting = self.soon.pop(page, (None, frozenset[str]()))
+            timer, waiting = self.soon.pop(page_id, (None, frozenset[str]()))
             if timer is not None:
                 timer.cancel()
             wanted = waiting.union(lines)
             if wanted and not self.is_closed:
-                timer = Timer(PAUSE, self.read_now, [page])
+                timer = Timer(PAUSE, self.read_now, [page_id])
                 timer.daemon = True
-                self.soon[page] = timer, wanted
+                self.soon[page_id] = timer, wanted
                 timer.start()
 
-    def read_now(self, page: str) -> None:
+    def read_now(self, page_id: str) -> None:
         """Read the lines that wait since `read_soon`."""
-        with self.lock:
-            timer, lines = self.soon.pop(page, (None, frozenset[str]()))
-        if timer is not None and not self.is_closed:
-            timer.cancel()
-            self.read_urgently(page, list(lines))
+        with self.lock:  # at all times, a line that is to be read waits in `soon` or in `urgent`
+            timer, lines = self.soon.pop(page_id, (None, frozenset[str]()))
+            if timer is not None and not self.is_closed:
+                timer.cancel()
+                self.urgent[page_id] = self.read_urgently(page_id, list(lines))
 
-    def read_urgently(self, page: str, lines: Sequence[str]) -> "Future[None]":
+    def finish(self, page_id: str, line: str) -> None:
+        """Read a line now that waits since `read_soon`, and return when no line of its page is being read urgently."""
+        with self.lock:
+            _, waiting = self.soon.get(page_id, (None, frozenset[str]()))
+        if line in waiting:
+            self.read_now(page_id)
+        with self.lock:
+            reading = self.urgent.get(page_id)
+        if reading is not None:
+            wait([reading])
+
+    def read_urgently(self, page_id: str, lines: Sequence[str]) -> "Future[None]":
         """Read new lines before all others."""
         recognizer = self.recognizer
 
         def work() -> None:
-            folder_page = self.workspace.folder_page(page)
-            opened = self.workspace.page_files.open_existing(folder_page)
+            opened = self.workspace.opened(page_id)
             wanted = [
                 line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
             read = self.readings(opened, wanted, recognizer)
-            self.write_readings(folder_page, transcribed(read, opened.file.page), recognizer.model.identity)
+            self.write_readings(opened.page, transcribed(read, opened.file.page), recognizer.model.identity)
 
         future = self.executor.submit(work)
         future.add_done_callback(print_bug)
         return future
 
-    def read_again(self, page: str, line: str, revision: str, who: str = "") -> dict[str, Any]:
-        """Replace a person's text by a reading.
+    def read_again(self, page_id: str, line: str, revision: str, who: str = "") -> OpenLine:
+        """Replace a person's text by a reading, and return the line.
 
         Raises:
             Stale: if the line is no longer of this revision.
             DataError: if it cannot be read.
         """
-        opened = self.workspace.page_files.open_existing(self.workspace.folder_page(page))
+        opened = self.workspace.opened(page_id)
         opened.check_revision(line, revision)
         recognizer = self.recognizer
         read = self.executor.submit(self.readings, opened, [opened.file.line(line)], recognizer).result()
@@ -357,11 +352,11 @@ class Reader:
         [(old, text)] = transcribed(read, opened.file.page)
 
         def work(opened: OpenPage) -> Changed:
-            note = Change(page, line, "read", old.text, text.text, str(Status.READ))
+            note = Change(page_id, line, "read", old.text, text.text, str(Status.READ))
             return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 
-        self.workspace.change(page, work, {line: revision}, who, model=recognizer.model.identity)
-        return self.workspace.line(page, line)
+        self.workspace.change(page_id, work, {line: revision}, who, model=recognizer.model.identity)
+        return self.workspace.opened(page_id).line(line)
 
 
 def notes_of(page: FolderPage, lines: Iterable[TextLine]) -> tuple[Change, ...]:
@@ -369,6 +364,6 @@ def notes_of(page: FolderPage, lines: Iterable[TextLine]) -> tuple[Change, ...]:
     return tuple(Change(page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
 
 
-def transcribed(read: Iterable[tuple[TextLine, Strip, Reading]], page: Page) -> list[tuple[TextLine, Transcription]]:
+def transcribed(read: Iterable[tuple[TextLine, Strip, Reading]], content: Page) -> list[tuple[TextLine, Transcription]]:
     """Lines of a page with the texts of their readings."""
-    return [(line, transcription_of(reading, strip, page.width, page.height)) for line, strip, reading in read]
+    return [(line, transcription_of(reading, strip, content.width, content.height)) for line, strip, reading in read]

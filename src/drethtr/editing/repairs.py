@@ -26,6 +26,7 @@ from drethtr.editing.layout import (
     SetRegion,
     Split,
     arranged,
+    in_regions,
     placed,
     with_free_ids,
     without,
@@ -58,52 +59,64 @@ class Replace(Action):
     def done(self, file: PageFile, context: PageContext) -> Changed:
         inside = [line for line in file.page.lines if self.box is None or is_in(self.box, middle_of(line))]
         kept = [line for line in inside if context.status(line).touched]
-        gone = [line for line in inside if line not in kept]
-        taken = [box for line in kept if (box := line.box)]
-        found = [
+        gone = [line for line in inside if not context.status(line).touched]
+        found = self.found_beside(kept, file)
+        new = [line for region in found for line in region.lines]
+        if not (new or gone):
+            raise DataError("no lines were found there")
+        notes = [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
+        notes += [Change(context.page_id, line.id, self.name, None, "", None) for line in new]
+        # New lines come first: they are put after one that the file has, and those that go may be all of these. Regions
+        # come last, when it is known which are empty. In a box they stay, as it may hold only a part of them.
+        changed = file
+        if new:
+            changed = changed.with_new_lines(new, line_before(gone, new, file.page))
+        if gone:
+            changed = changed.without_lines({line.id for line in gone})
+        if new and self.box is None:
+            changed = in_regions(changed, regions_with(found, changed, file.page))
+        return Changed(changed, tuple(line.id for line in new), tuple(notes))
+
+    def found_beside(self, kept: Sequence[TextLine], file: PageFile) -> list[Region]:
+        """The regions that were found, without lines where others are kept; lines and tables have ids that are free."""
+        ids, taken = file.editor.ids, [box for line in kept if (box := line.box)]
+        tables = {
+            table: ids.claim("table")
+            for table in dict.fromkeys(region.cell.table for region in self.regions if region.cell)
+        }
+        return [
             replace(
                 region,
-                lines=tuple(line for line in region.lines if not any(is_in(box, middle_of(line)) for box in taken)),
+                lines=tuple(
+                    replace(line, id=ids.claim("line"))
+                    for line in region.lines
+                    if not any(is_in(box, middle_of(line)) for box in taken)
+                ),
+                cell=region.cell and region.cell._replace(table=tables[region.cell.table]),
             )
             for region in self.regions
         ]
-        ids = file.editor.ids
-        new = {line.id: replace(line, id=ids.claim("line")) for region in found for line in region.lines}
-        if not new and not gone:
-            raise DataError("no lines were found there")
-        notes = [Change(context.page, line.id, self.name, line.text, None, None) for line in gone]
-        notes += [Change(context.page, line.id, self.name, None, "", None) for line in new.values()]
-        before = file.page
-        lost = {line.id for line in gone}
-        start = before.lines.index(gone[0]) if gone else None
-        after = None
-        if start is None:
-            after = neighbor_before(before.lines, next(iter(new.values())).baseline or ())
-        elif others := [line for line in before.lines[:start] if line.id not in lost]:
-            after = others[-1].id
-        file = file.with_new_lines(list(new.values()), after) if new else file
-        file = file.without_lines(lost) if lost else file
-        if new and self.box is None:
-            free = file.free_id("region")
-            tables = {
-                table: ids.claim("table")
-                for table in dict.fromkeys(region.cell.table for region in found if region.cell)
-            }
-            named = [
-                replace(
-                    region,
-                    id=free,
-                    lines=tuple(file.line(new[line.id].id) for line in region.lines),
-                    cell=region.cell and region.cell._replace(table=tables[region.cell.table]),
-                )
-                for region in found
-            ]
-            chosen = {line.id for line in new.values()}
-            emptied = {region.id for region in before.regions if region.lines}
-            rest = [without(region, chosen) for region in file.page.regions if region.lines or region.id not in emptied]
-            regions = with_free_ids(file, placed(file.page, rest, [region for region in named if region.lines]))
-            return Changed(arranged(file, regions, (), self.name, context).file, tuple(chosen), tuple(notes))
-        return Changed(file, tuple(line.id for line in new.values()), tuple(notes))
+
+
+def line_before(gone: Sequence[TextLine], new: Sequence[TextLine], content: Page) -> str | None:
+    """The id of the line that new ones follow: they stand where those that go stood, else where they belong."""
+    if not gone:
+        return neighbor_before(content.lines, new[0].baseline or ())
+    start = content.lines.index(gone[0])
+    return content.lines[start - 1].id if start else None
+
+
+def regions_with(found: Sequence[Region], file: PageFile, before: Page) -> list[Region]:
+    """The regions of a file whose new lines move to those that they were found in; regions that lost all lines go."""
+    free, new = file.free_id("region"), {line.id for region in found for line in region.lines}
+    own = [
+        replace(region, id=free, lines=tuple(file.line(line.id) for line in region.lines))
+        for region in found
+        if region.lines
+    ]
+    had = {region.id for region in before.regions if region.lines}
+    others = [without(region, new) for region in file.page.regions if region.lines or region.id not in had]
+    return with_free_ids(file, placed(file.page, others, own))
 
 
 def is_in(box: Box, point: tuple[float, float]) -> bool:
@@ -122,9 +135,8 @@ class TwoPages(Action):
         fold = self.stroke or fold_of(file.page)
         across = [line for line in file.page.lines if crossings(line, fold)]
         cut = Cut(fold, tuple(line.id for line in across)).done(file, context) if across else Changed(file, (), ())
-        page = cut.file.page
         left, right = list[Region](), list[Region]()
-        for region in page.regions:
+        for region in cut.file.page.regions:
             sides = sides_of(region.lines, fold)
             parts = [tuple(as_text(side)) if all(sides) else side for side in sides]
             if all(sides):
@@ -147,23 +159,23 @@ def sides_of(lines: Sequence[TextLine], fold: Points) -> tuple[tuple[TextLine, .
     return tuple(sides[0]), tuple(sides[1])
 
 
-def fold_of(page: Page) -> Points:
+def fold_of(content: Page) -> Points:
     """The fold of an opening: where the fewest lines cross the middle of the scan, in the middle of that gap.
 
     Raises:
         DataError: if lines stand on one side only.
     """
-    boxes = [box for line in page.lines if (box := line.box)]
-    low, high = (round(share * page.width) for share in MIDDLE)
+    boxes = [box for line in content.lines if (box := line.box)]
+    low, high = (round(share * content.width) for share in MIDDLE)
     edges = [low, high, *(edge for box in boxes for edge in (box.left, box.right) if low < edge < high)]
     gaps = []
     for start, end in pairwise(sorted(edges)):
         middle = (start + end) / 2
         crossing = sum(box.left < middle < box.right for box in boxes)
-        gaps.append((crossing, -(end - start), abs(middle - page.width / 2), round(middle)))
+        gaps.append((crossing, -(end - start), abs(middle - content.width / 2), round(middle)))
     _, _, _, x = min(gaps)
-    fold = ((x, 0), (x, page.height))
-    if not all(sides_of(page.lines, fold)):
+    fold = ((x, 0), (x, content.height))
+    if not all(sides_of(content.lines, fold)):
         raise DataError("there are lines on one side of the middle only; draw the fold as a cut instead")
     return fold
 

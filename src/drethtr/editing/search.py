@@ -19,7 +19,7 @@ MIN_PROBABILITY = 0.02
 MAX_HITS = 1000  # what a browser shows without a pause; the total is told beside them
 
 
-def search(workspace: Workspace, query: str, limit: int, page: str | None = None) -> dict[str, Any]:
+def search(workspace: Workspace, query: str, limit: int, page_id: str | None = None) -> dict[str, Any]:
     """The lines that have all words of a query, in the order of pages and lines: in their texts, or by the index.
 
     Returns at most `limit` lines, how many there are, whether the index has `more` that are less probable, and why it
@@ -27,13 +27,13 @@ def search(workspace: Workspace, query: str, limit: int, page: str | None = None
     may stand; it is `unread` if its page is.
 
     Args:
-        page: The id of the only page whose lines are wanted.
+        page_id: The only page whose lines are wanted.
 
     Raises:
         Missing: if there is no such page.
     """
     words = [word for word, _ in map(fold_text, query.split()) if word]
-    only = None if page is None else workspace.folder_page(page)
+    only = None if page_id is None else workspace.folder_page(page_id)
     summaries = workspace.page_summaries() if only is None else workspace.overview.of([only])
     pages = [(one, summary) for one, summary in summaries if isinstance(summary, Summary)]
     certain = [ranges_on(summary, words) for _, summary in pages]
@@ -118,7 +118,7 @@ def search_index(workspace: Workspace, query: str, limit: int, page: FolderPage 
         return []
 
 
-def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: bool) -> None:
+def judge(workspace: Workspace, query: str, page_id: str, line: str, *, stands: bool) -> None:
     """Record in the index whether a line has the words of a query; this shifts the probabilities of all searches.
 
     Raises:
@@ -126,10 +126,10 @@ def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: boo
         DataError: if the index cannot be written.
         ConfigError: if the query is not valid.
     """
-    folder_page, path = workspace.folder_page(page), index_of(workspace)
-    if path is None or folder_page.source is None:
+    page, path = workspace.folder_page(page_id), index_of(workspace)
+    if path is None or page.source is None:
         raise Missing("the folder has no index any more")
-    place = (folder_page.source.path, folder_page.source.number)
+    place = (page.source.path, page.source.number)
     with open_index(path) as index:
         for hit in index.search(query, least=MIN_PROBABILITY, rejected=True, on=place):
             if hit.line == line:

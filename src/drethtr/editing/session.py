@@ -15,7 +15,7 @@ from drethtr.documents.formats import FORMATS
 from drethtr.editing.alternatives import Alternatives
 from drethtr.editing.index import FolderIndex
 from drethtr.editing.indexer import Indexer
-from drethtr.editing.jobs import Job, Jobs
+from drethtr.editing.jobs import Jobs
 from drethtr.editing.learner import MIN_CONFIRMED, Learner
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
@@ -52,7 +52,7 @@ class Session:
         device: str = "auto",
     ) -> None:
         self.workspace = workspace
-        self.jobs = Jobs(self.notify_job)
+        self.jobs = Jobs(workspace)
         self.index = FolderIndex(workspace, segmentation)
         self.reader = Reader(workspace, self.jobs, recognizer, self.index)
         self.alternatives = Alternatives(self.reader)
@@ -91,10 +91,6 @@ class Session:
         self.watcher.close()  # first, as it starts readings
         self.reader.close()
         self.learner.close()
-
-    def notify_job(self, job: Job) -> None:
-        """Notify all listeners of the progress of a job."""
-        self.workspace.notify("job", **job.to_json())
 
     def status(self) -> dict[str, Any]:
         """The status of the folder as JSON values: model, counts of pages and lines, jobs."""

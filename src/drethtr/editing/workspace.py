@@ -19,18 +19,17 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing.changes import Changed, LineEdit, PageContext, confirm_lines, edit_line, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, file_mark, find_pages
-from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
+from drethtr.editing.journal import REDO, UNDO, Change, Journal, Step, stacks
 from drethtr.editing.layout import Action
 from drethtr.editing.notes import notes_between, record, text_in, text_known, user
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
     Missing,
+    OpenLine,
     OpenPage,
     PageFiles,
     Stale,
     no_lines,
-    page_content,
-    unread_content,
 )
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status
@@ -117,20 +116,19 @@ class Workspace:
         [row] = self.rows([page])
         self.notify("page", page=page.id, why=why, row=row)
 
-    def notice_changes(self, pages: Iterable[str] | None = None) -> bool:
+    def notice_changes(self, page_ids: Iterable[str] | None = None) -> bool:
         """Notify listeners of files that other programs have written since the last call; say whether there are any.
 
         Args:
-            pages: Ids of the pages to look at; by default all.
+            page_ids: The pages to look at; by default all.
         """
         noticed = False
-        for id in tuple(self.folder_pages if pages is None else pages):
-            if (page := self.folder_pages.get(id)) is None:
+        for page_id in tuple(self.folder_pages if page_ids is None else page_ids):
+            if (page := self.folder_pages.get(page_id)) is None:
                 continue
-            mark = file_mark(page.xml_path)
-            with self.lock:
-                known = self.marks.get(id)
-                self.marks[id] = mark
+            with self.lock:  # so that no change of our own comes between file and mark
+                known = self.marks.get(page_id)
+                self.marks[page_id] = mark = file_mark(page.xml_path)
             if known is not None and known != mark:
                 self.notify_page(page, "outside")
                 noticed = True
@@ -147,15 +145,15 @@ class Workspace:
         self.listing = Listing(self.folder, self.images)  # first, so that a file that comes now is found next time
         return {page.id: page for page in find_pages(self.folder, self.images)}
 
-    def folder_page(self, page: str) -> FolderPage:
+    def folder_page(self, page_id: str) -> FolderPage:
         """A page by its id.
 
         Raises:
             Missing: if there is none.
         """
-        if page not in self.folder_pages:
+        if page_id not in self.folder_pages:
             raise Missing("there is no such page; its scan may have been moved or renamed")
-        return self.folder_pages[page]
+        return self.folder_pages[page_id]
 
     def pages(self) -> list[dict[str, Any]]:
         """The overview: every page as JSON values, by name.
@@ -183,65 +181,35 @@ class Workspace:
         """Every page with its summary; files that changed since the last time are read again."""
         return self.overview.of(tuple(self.folder_pages.values()))
 
-    def page(self, page: str) -> dict[str, Any]:
-        """A page with its lines as JSON values, and the ids of its neighbors.
-
-        Raises:
-            Missing: if there is none.
-        """
-        folder_page, order = self.folder_page(page), list(self.folder_pages)
-        self.viewed.append(page)
-        place = order.index(page)
-        beside = {
-            "previous": order[place - 1] if place else None,
-            "next": order[place + 1] if place + 1 < len(order) else None,
-        }
-        content = self.content(folder_page)
-        [(_, summary)] = self.overview.of([folder_page])
-        row = summary.row(self.error_rate) if isinstance(summary, Summary) else {"unknown_hand": False, "layout": 0.0}
-        known = {key: row[key] for key in ("unknown_hand", "layout")}
-        return {**content, "error": self.error_of(page, content["error"]), **known, **beside}
-
-    def error_of(self, page: str, error: str | None) -> str | None:
+    def error_of(self, page_id: str, error: str | None) -> str | None:
         """Why a page cannot be used or read; None if it can."""
-        reason = error or self.unreadable.get(page)
+        reason = error or self.unreadable.get(page_id)
         return None if reason is None else self.without_private_paths(reason)
 
-    def content(self, page: FolderPage) -> dict[str, Any]:
-        """A page with its lines as JSON values, or with the reason why it has none."""
-        try:
-            opened = self.page_files.open(page)
-            if opened is not None:
-                return page_content(opened, self.journal.earlier_texts(page.id))
-            width, height = (0, 0) if page.source is None else self.scans.size(page.source)
-            return unread_content(page, width, height, None)
-        except DataError as error:
-            return unread_content(page, 0, 0, str(error))
-
-    def line(self, page: str, line: str) -> dict[str, Any]:
-        """A line as JSON values.
+    def opened(self, page_id: str) -> OpenPage:
+        """A page with its file, as that is now.
 
         Raises:
-            Missing: if there is none.
+            Missing: if there is no such page, or it has no lines yet.
             DataError: if its file is damaged.
         """
-        return self.page_files.open_existing(self.folder_page(page)).line_content(line)
+        return self.page_files.open_existing(self.folder_page(page_id))
 
     # Pictures.
 
-    def strip(self, page: str, line: str) -> bytes:
+    def strip(self, page_id: str, line: str) -> bytes:
         """A straightened line as JPEG.
 
         Raises:
             Missing: if there is none.
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        opened = self.page_files.open_existing(self.folder_page(page))
-        return self.scans.strip(opened.page, opened.line(line), opened.file.page.lines)
+        opened = self.opened(page_id)
+        return self.scans.strip(opened.page, opened.line(line).content, opened.file.page.lines)
 
     # Changes.
 
-    def edit_line(self, page: str, line: str, revision: str, edit: LineEdit, who: str = "") -> dict[str, Any]:
+    def edit_line(self, page_id: str, line: str, revision: str, edit: LineEdit, who: str = "") -> OpenLine:
         """Change the text, the review or the place of a line, and return it.
 
         Raises:
@@ -252,10 +220,10 @@ class Workspace:
         def work(opened: OpenPage) -> Changed:
             return edit_line(opened.file, line, edit, self.context_of(opened))
 
-        changed = self.change(page, work, {line: revision}, who)
-        return self.page_files.known(self.folder_page(page), changed.file).line_content(line)
+        changed = self.change(page_id, work, {line: revision}, who)
+        return self.page_files.known(self.folder_page(page_id), changed.file).line(line)
 
-    def confirm(self, page: str, revisions: Mapping[str, str] | None = None, who: str = "") -> tuple[str, ...]:
+    def confirm(self, page_id: str, revisions: Mapping[str, str] | None = None, who: str = "") -> tuple[str, ...]:
         """Confirm the lines of a page as they are, and return the ids of those that were not confirmed before.
 
         Args:
@@ -272,13 +240,13 @@ class Workspace:
                 if revisions is None or revisions.get(line.id) == opened.file.revision_of(line.id)
                 if opened.status(line) not in (Status.UNREAD, Status.CONFIRMED)
             ]
-            return confirm_lines(opened.file, lines, page)
+            return confirm_lines(opened.file, lines, page_id)
 
-        return self.change(page, work, {}, who).lines
+        return self.change(page_id, work, {}, who).lines
 
     def change(
         self,
-        page: str,
+        page_id: str,
         work: Callable[[OpenPage], Changed],
         revisions: Mapping[str, str],
         who: str = "",
@@ -310,17 +278,17 @@ class Workspace:
             return found[-1][1].file.data
 
         with self.lock:
-            folder_page = self.folder_page(page)
-            mark = self.write(folder_page, attempt)
+            page = self.folder_page(page_id)
+            mark = self.write(page, attempt)
             opened, changed = found[-1]
             record(self.journal, opened, changed, who, model, of)
         if changed.file.data != opened.file.data:
-            now = self.page_files.known(folder_page, changed.file)
+            now = self.page_files.known(page, changed.file)
             if mark is not None:
-                self.overview.keep(folder_page, mark, now)
-            self.notify_page(folder_page, "edit" if model is None else "read")
+                self.overview.keep(page, mark, now)
+            self.notify_page(page, "edit" if model is None else "read")
             for one in changed.lines:
-                self.notify("line", page=page, line=one)
+                self.notify("line", page=page_id, line=one)
         return changed
 
     def write(self, page: FolderPage, attempt: Callable[[OpenPage | None], bytes]) -> str | None:
@@ -330,7 +298,7 @@ class Workspace:
             self.marks[page.id] = mark
         return mark
 
-    def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> bool:
+    def create(self, page: FolderPage, data: bytes, notes: Sequence[Change], *, model: str) -> bool:
         """Write the first file of a page, unless there is one by now; returns whether it was written.
 
         Raises:
@@ -341,7 +309,7 @@ class Workspace:
         def attempt(opened: OpenPage | None) -> bytes:
             nonlocal created
             created = opened is None
-            return content if opened is None else opened.file.data
+            return data if opened is None else opened.file.data
 
         with self.lock:
             self.write(page, attempt)
@@ -352,7 +320,7 @@ class Workspace:
         return True
 
     def act(
-        self, page: str, action: Action, revisions: Mapping[str, str] = MappingProxyType({}), who: str = ""
+        self, page_id: str, action: Action, revisions: Mapping[str, str] = MappingProxyType({}), who: str = ""
     ) -> Changed:
         """Do something to the layout of a page.
 
@@ -371,27 +339,27 @@ class Workspace:
                     opened.check_revision(line, revision)
             return action.done(opened.file, self.context_of(opened))
 
-        return self.change(page, work, {}, who)
+        return self.change(page_id, work, {}, who)
 
     # Undo.
 
-    def undo(self, page: str, who: str = "", step: int | None = None) -> Changed:
+    def undo(self, page_id: str, who: str = "", step: int | None = None) -> Changed:
         """Take back the last step of a person on a page, or another one by its number.
 
         Raises:
             Missing, DataError: if there is none.
             Stale: if somebody has changed the same since.
         """
-        return self.reverse(page, who, step, UNDO)
+        return self.reverse(page_id, who, step, UNDO)
 
-    def redo(self, page: str, who: str = "") -> Changed:
+    def redo(self, page_id: str, who: str = "") -> Changed:
         """Do the step again that a person has undone last; errors as of `undo`."""
-        return self.reverse(page, who, None, REDO)
+        return self.reverse(page_id, who, None, REDO)
 
-    def reverse(self, page: str, who: str, number: int | None, action: str) -> Changed:
+    def reverse(self, page_id: str, who: str, number: int | None, action: str) -> Changed:
         """Undo or redo a step."""
         with self.lock:
-            steps = self.journal.steps(self.folder_page(page).id)
+            steps = self.journal.steps(self.folder_page(page_id).id)
             stack = stacks(steps, tidy(who) or user())[action == REDO]
             chosen = stack if number is None else [one for one in steps if one.number == number]
             if not chosen:
@@ -400,35 +368,33 @@ class Workspace:
             repeated = [one for one in steps if one.of == step.number]
             if step.of is not None or (repeated and repeated[-1].action == action):
                 raise DataError("this was undone before, or is an undo itself")
-            packed = self.journal.difference(page, step.number)
+            packed = self.journal.difference(page_id, step.number)
             difference = Difference.unpacked(packed or b"")
-            persons = self.journal.changed_by_persons(page, max(one.last for one in (step, *repeated)), steps)
+            persons = self.journal.changed_by_persons(page_id, max(one.last for one in (step, *repeated)), steps)
 
             def work(opened: OpenPage) -> Changed:
                 back = difference.reversed if action == UNDO else difference
 
                 def is_read(line: str) -> bool:
                     # Not if the history does not know the text: another program wrote it, or the disk was full.
-                    known = text_known(self.journal.of_line(page, line))
+                    known = text_known(self.journal.of_line(page_id, line))
                     return line not in persons and text_in(opened.file, line) == known
 
                 try:
                     file = back.made_in(opened.file, is_read)
                 except DataError as error:
-                    raise Stale(error.reason, None, "page") from error
-                return Changed(file, back.lines, tuple(notes_between(page, action, opened.file, file, back.lines)))
+                    raise Stale(error.reason, kind="page") from error
+                return Changed(file, back.lines, tuple(notes_between(page_id, action, opened.file, file, back.lines)))
 
-            return self.change(page, work, {}, who, of=step.number)
+            return self.change(page_id, work, {}, who, of=step.number)
 
-    def steps(self, page: str) -> list[dict[str, Any]]:
-        """What persons did to a page, newest first, each with whether it is undone.
+    def steps(self, page_id: str) -> list[Step]:
+        """What persons did to a page, newest first.
 
         Raises:
             Missing: if there is no such page.
         """
-        steps = self.journal.steps(self.folder_page(page).id)
-        last = {step.of: step.action for step in steps if step.of is not None}
-        return [{**step.to_json(), "undone": last.get(step.number) == UNDO} for step in reversed(steps)]
+        return self.journal.steps(self.folder_page(page_id).id)[::-1]
 
     def context_of(self, opened: OpenPage) -> PageContext:
         """What changes of a page have to know of it."""
@@ -438,10 +404,10 @@ class Workspace:
 
         return PageContext(opened.page.id, opened.made_here, outline, opened.approved)
 
-    def history(self, page: str, line: str) -> list[dict[str, Any]]:
+    def history(self, page_id: str, line: str) -> list[Change]:
         """The changes of a line, newest first.
 
         Raises:
             Missing: if there is no such page.
         """
-        return [change.to_json() for change in self.journal.of_line(self.folder_page(page).id, line)]
+        return self.journal.of_line(self.folder_page(page_id).id, line)

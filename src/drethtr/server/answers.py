@@ -12,6 +12,7 @@ from starlette.routing import Route
 from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.editing.learner import AlreadyLearning
 from drethtr.editing.page_files import Missing, Stale
+from drethtr.server.editor.content import line_content
 
 STATUS = ((Missing, 404), (AlreadyLearning, 409), (DataError, 422), (ConfigError, 400), (DrethtrError, 500))
 """Status of expected errors, the first that fits: faults of the image, of the request, of this server."""
@@ -33,7 +34,8 @@ def error_response(message_of: Callable[[object], str], request: Request, error:
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     if isinstance(error, Stale):
-        return JSONResponse({"error": message_of(error), error.kind: error.now}, 409)
+        now = None if error.now is None else line_content(error.now)
+        return JSONResponse({"error": message_of(error), error.kind: now}, 409)
     return JSONResponse(
         {"error": message_of(error)}, next(status for kind, status in STATUS if isinstance(error, kind))
     )

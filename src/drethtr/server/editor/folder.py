@@ -29,7 +29,7 @@ from drethtr.server.editor.values import (
     MAX_ID_LENGTH,
     MAX_NAME_LENGTH,
     MAX_TEXT_LENGTH,
-    page_of,
+    page_id_of,
     refuse_unknown,
     text_of,
     who_of,
@@ -95,14 +95,14 @@ class Folder:
         body = await json_of(request)
         refuse_unknown(body, "id", "who", "page", "line")
         id, who = text_of(body, "id", MAX_NAME_LENGTH), who_of(body)
-        page, line = text_of(body, "page", MAX_NAME_LENGTH), text_of(body, "line", MAX_ID_LENGTH)
+        page_id, line = text_of(body, "page", MAX_NAME_LENGTH), text_of(body, "line", MAX_ID_LENGTH)
         if id is None:
             raise ConfigError('say who is where, as {"id": "17", "who": "Ada", "page": "5f0c", "line": "r1l3"}')
         before, now = self.people.pop(id, None), monotonic()
         heard = {key: one for key, one in self.people.items() if now - one[0] < GONE}
         self.people = dict(islice(heard.items(), max(0, len(heard) - MAX_PEOPLE + 1), None))
         if body.get("page", "") is not None or who:
-            self.people[id] = (now, {"id": id, "who": who, "page": page, "line": line})
+            self.people[id] = (now, {"id": id, "who": who, "page": page_id, "line": line})
         people = [one for _, one in self.people.values()]
         if before is None or before[1] != self.people.get(id, before)[1]:
             self.workspace.notify("people", people=people)
@@ -137,11 +137,11 @@ class Folder:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""
         body = await json_of(request)
         refuse_unknown(body, "q", "page", "line", "stands")
-        query, page, line = (text_of(body, name, MAX_TEXT_LENGTH) for name in ("q", "page", "line"))
+        query, page_id, line = (text_of(body, name, MAX_TEXT_LENGTH) for name in ("q", "page", "line"))
         stands = body.get("stands")
-        if query is None or page is None or line is None or not isinstance(stands, bool):
+        if query is None or page_id is None or line is None or not isinstance(stands, bool):
             raise ConfigError('say what stands where, as {"q": "haus", "page": "…", "line": "r1l3", "stands": true}')
-        await self.searching.run(request, judge, self.workspace, query, page, line, stands=stands)
+        await self.searching.run(request, judge, self.workspace, query, page_id, line, stands=stands)
         return JSONResponse({"stands": stands})
 
     async def confirm(self, request: Request) -> Response:
@@ -151,13 +151,13 @@ class Folder:
         """
         body = await json_of(request)
         refuse_unknown(body, "pages", "lines", "who")
-        pages, lines, who = body.get("pages"), body.get("lines"), who_of(body)
-        if not isinstance(pages, list) or not (lines is None or (isinstance(lines, dict) and len(pages) == 1)):
+        page_ids, lines, who = body.get("pages"), body.get("lines"), who_of(body)
+        if not isinstance(page_ids, list) or not (lines is None or (isinstance(lines, dict) and len(page_ids) == 1)):
             raise ConfigError('name pages, as {"pages": ["5f0c"]}, or one with its lines and their revisions')
 
         def work() -> dict[str, Any]:
             confirmed, failed = 0, list[str]()
-            for page in [self.workspace.folder_page(str(page)) for page in pages]:
+            for page in [self.workspace.folder_page(str(page_id)) for page_id in page_ids]:
                 try:
                     confirmed += len(self.workspace.confirm(page.id, lines, who))
                 except Missing:
@@ -171,7 +171,7 @@ class Folder:
     async def characters(self, request: Request) -> Response:
         """`GET /api/pages/{page}/characters`: characters that keyboards lack, those of the page's language first."""
         model = self.reader.recognizer.model
-        return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, page_of(request), model))
+        return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, page_id_of(request), model))
 
     async def export(self, request: Request) -> Response:
         """`GET /api/export?format=page&pages=ID,ID`, or `POST` a form: pages in a format; by default all."""
@@ -179,15 +179,15 @@ class Folder:
 
     async def preview(self, request: Request) -> Response:
         """`GET /api/preview?format=tei&pages=ID,ID`, or `POST` a form: what an export will hold, and its beginning."""
-        pages, format = await self.chosen_in(request)
-        shown = await self.exporting.run(request, preview, self.workspace, pages, format, self.reader.model)
+        page_ids, format = await self.chosen_in(request)
+        shown = await self.exporting.run(request, preview, self.workspace, page_ids, format, self.reader.model)
         return JSONResponse(shown._asdict())
 
     async def chosen_in(self, request: Request) -> tuple[list[str], str]:
-        """The pages, each once, and the format that a request asks for; all pages, unless some are named."""
+        """The ids of pages, each once, and the format that a request asks for; all pages, unless some are named."""
         asked = await form_of(request, "format", "pages")
-        pages = asked["pages"].split(",") if asked.get("pages") else self.workspace.folder_pages
-        return list(dict.fromkeys(pages)), asked.get("format", "page")
+        page_ids = asked["pages"].split(",") if asked.get("pages") else self.workspace.folder_pages
+        return list(dict.fromkeys(page_ids)), asked.get("format", "page")
 
     async def edition(self, request: Request) -> Response:
         """`GET /api/edition`: what the folder says of itself as an edition."""
@@ -205,14 +205,14 @@ class Folder:
     async def export_page(self, request: Request) -> Response:
         """`GET /api/pages/{page}/export?format=page`: a page in a format."""
         format = parameters_of(request, "format").get("format", "page")
-        return await self.export_response(request, [page_of(request)], format)
+        return await self.export_response(request, [page_id_of(request)], format)
 
-    async def export_response(self, request: Request, pages: Sequence[str], format: str) -> Response:
+    async def export_response(self, request: Request, page_ids: Sequence[str], format: str) -> Response:
         """The response with pages as a file to download."""
 
         def work() -> Exported:
             self.downloads.refuse_more()  # when it is its turn, as those before it have been made by then
-            return export(self.workspace, pages, format, self.reader.model)
+            return export(self.workspace, page_ids, format, self.reader.model)
 
         return Download(await self.exporting.run(request, work), self.downloads)
 
@@ -280,12 +280,12 @@ class JobHandlers:
         """`POST /api/read`: read pages; all on which nothing has been read, unless some are named."""
         body = await json_of(request)
         refuse_unknown(body, "pages")
-        pages = body.get("pages")
-        if pages is not None:
-            if not isinstance(pages, list):
+        page_ids = body.get("pages")
+        if page_ids is not None:
+            if not isinstance(page_ids, list):
                 raise ConfigError('pages must be a list of ids, as {"pages": ["5f0c"]}')
-            pages = [self.workspace.folder_page(str(page)).id for page in pages]
-        job = await asyncio.to_thread(self.reader.read_pages, pages, again=pages is not None)
+            page_ids = [self.workspace.folder_page(str(page_id)).id for page_id in page_ids]
+        job = await asyncio.to_thread(self.reader.read_pages, page_ids, again=page_ids is not None)
         return JSONResponse(job.to_json(), 202)
 
     async def learn(self, request: Request) -> Response:

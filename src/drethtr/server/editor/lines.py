@@ -1,7 +1,6 @@
 """HTTP handlers for lines (texts, alternatives, history), for the layout of a page, and for undoing both."""
 
 import asyncio
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -10,7 +9,9 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.editing.changes import Changed, LineEdit
 from drethtr.editing.notes import user
+from drethtr.editing.page_files import OpenLine
 from drethtr.editing.session import Session
+from drethtr.server.editor.content import line_content, page_content
 from drethtr.server.editor.values import (
     LINE,
     MAX_TEXT_LENGTH,
@@ -18,7 +19,7 @@ from drethtr.server.editor.values import (
     box_of,
     line_of,
     offset_of,
-    page_of,
+    page_id_of,
     points_of,
     refuse_unknown,
     review_of,
@@ -59,7 +60,8 @@ class Lines:
 
     async def line(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}`: a line."""
-        return line_response(await asyncio.to_thread(self.workspace.line, page_of(request), line_of(request)))
+        opened = await asyncio.to_thread(self.workspace.opened, page_id_of(request))
+        return await line_response(opened.line(line_of(request)))
 
     async def put_line(self, request: Request) -> Response:
         """`PUT /api/pages/{page}/lines/{line}`: change the text, the status or the place of a line."""
@@ -73,21 +75,24 @@ class Lines:
             tags_of(body),
         )
         who = who_of(body)
-        page = page_of(request)
-        line = await asyncio.to_thread(self.workspace.edit_line, page, line_of(request), revision, edit, who)
+        page_id, line_id = page_id_of(request), line_of(request)
+        if edit.status is not None and not edit.text:  # a line that waits for its reading is not empty
+            await asyncio.to_thread(self.reader.finish, page_id, line_id)
+        line = await asyncio.to_thread(self.workspace.edit_line, page_id, line_id, revision, edit, who)
         if edit.baseline is not None or edit.polygon is not None:
-            self.reader.read_soon(page, [line["id"]])
-        return line_response(line)
+            self.reader.read_soon(page_id, [line.id])
+        return await line_response(line)
 
     async def strip(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/strip.jpg`: the straightened line."""
-        content = await self.drawing.run(request, self.workspace.strip, page_of(request), line_of(request))
+        content = await self.drawing.run(request, self.workspace.strip, page_id_of(request), line_of(request))
         headers = FOREVER if "v" in request.query_params else {"Cache-Control": "private, no-cache"}
         return Response(content, media_type="image/jpeg", headers=headers)
 
     async def history(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/history`: the changes of a line, newest first."""
-        return JSONResponse(await asyncio.to_thread(self.workspace.history, page_of(request), line_of(request)))
+        changes = await asyncio.to_thread(self.workspace.history, page_id_of(request), line_of(request))
+        return JSONResponse([change.to_json() for change in changes])
 
     async def alternatives(self, request: Request) -> Response:
         """`POST /api/pages/{page}/lines/{line}/alternatives`: what a word of a line may be instead, likeliest first."""
@@ -96,7 +101,7 @@ class Lines:
         text, start, end = text_of(body, "text", MAX_TEXT_LENGTH), offset_of(body, "start"), offset_of(body, "end")
         if text is None or start is None or end is None or not start < end <= len(text):
             raise ConfigError('name a word of the text, as {"text": "Deer Sir", "start": 0, "end": 4}')
-        word = page_of(request), line_of(request), text, start, end
+        word = page_id_of(request), line_of(request), text, start, end
         found = await self.trying.run(request, self.words.of_word, *word)
         return JSONResponse({"alternatives": found})
 
@@ -105,57 +110,59 @@ class Lines:
         revision, body = revision_of(request), await json_of(request)
         refuse_unknown(body, "who")
         who = who_of(body) or user()  # a person's step, who can undo it
-        page, line = page_of(request), line_of(request)
-        return line_response(await asyncio.to_thread(self.reader.read_again, page, line, revision, who))
+        page_id, line = page_id_of(request), line_of(request)
+        return await line_response(await asyncio.to_thread(self.reader.read_again, page_id, line, revision, who))
 
     # The layout, and undoing.
 
     async def change_layout(self, request: Request) -> Response:
         """`POST /api/pages/{page}/layout`: what a person does to the lines and regions of a page, see `ACTIONS`."""
-        page, body = page_of(request), await json_of(request)
+        page_id, body = page_id_of(request), await json_of(request)
         who = who_of(body)
         if body.get("do") == "find":
             refuse_unknown(body, "do", "who", "box")
-            done = await asyncio.to_thread(self.reader.find_again, page, box_of(body, "box"), 0, who)
+            done = await asyncio.to_thread(self.reader.find_again, page_id, box_of(body, "box"), 0, who)
         elif body.get("do") == "turn":
             refuse_unknown(body, "do", "who", "quarters")
             quarters = body.get("quarters")
             if quarters not in (0, 1, 2, 3):
                 raise ConfigError("quarters must be 0 to 3: how often the scan is turned to the left to be upright")
-            done = await asyncio.to_thread(self.reader.find_again, page, None, quarters, who)
+            done = await asyncio.to_thread(self.reader.find_again, page_id, None, quarters, who)
         else:
             action, revisions = action_of(body), revisions_of(body)
-            done = await asyncio.to_thread(self.workspace.act, page, action, revisions, who)
-        return await self.page_response(page, done)
+            done = await asyncio.to_thread(self.workspace.act, page_id, action, revisions, who)
+        return await self.page_response(page_id, done)
 
     async def undo(self, request: Request) -> Response:
         """`POST /api/pages/{page}/undo`: take back the last step of a person, or another one."""
-        page, body = page_of(request), await json_of(request)
+        page_id, body = page_id_of(request), await json_of(request)
         refuse_unknown(body, "step", "who")
         step = body.get("step")
         if step is not None and type(step) is not int:
             raise ConfigError("step must be the number of a step")
         who = who_of(body)
-        return await self.page_response(page, await asyncio.to_thread(self.workspace.undo, page, who, step))
+        return await self.page_response(page_id, await asyncio.to_thread(self.workspace.undo, page_id, who, step))
 
     async def redo(self, request: Request) -> Response:
         """`POST /api/pages/{page}/redo`: do again what was undone last."""
-        page, body = page_of(request), await json_of(request)
+        page_id, body = page_id_of(request), await json_of(request)
         refuse_unknown(body, "who")
         who = who_of(body)
-        return await self.page_response(page, await asyncio.to_thread(self.workspace.redo, page, who))
+        return await self.page_response(page_id, await asyncio.to_thread(self.workspace.redo, page_id, who))
 
     async def steps(self, request: Request) -> Response:
         """`GET /api/pages/{page}/history`: what persons did to a page, newest first."""
-        return JSONResponse(await asyncio.to_thread(self.workspace.steps, page_of(request)))
+        steps = await asyncio.to_thread(self.workspace.steps, page_id_of(request))
+        return JSONResponse([step.to_json() for step in steps])
 
-    async def page_response(self, page: str, done: Changed) -> Response:
+    async def page_response(self, page_id: str, done: Changed) -> Response:
         """The response with a changed page, of which new lines are read a second later."""
-        self.reader.read_soon(page, done.lines)
-        content = await asyncio.to_thread(self.workspace.page, page)
+        self.reader.read_soon(page_id, done.lines)
+        content = await asyncio.to_thread(page_content, self.workspace, page_id)
         return JSONResponse({**content, "changed": list(done.lines)})
 
 
-def line_response(line: dict[str, Any]) -> Response:
+async def line_response(line: OpenLine) -> Response:
     """The response with a line, and its revision as ETag."""
-    return JSONResponse(line, headers={"ETag": f'"{line["revision"]}"'})
+    content = await asyncio.to_thread(line_content, line)  # which looks at the file of the scan
+    return JSONResponse(content, headers={"ETag": f'"{line.revision}"'})

@@ -18,7 +18,8 @@ from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.proofreading.rules import conventions_named
 from drethtr.server.answers import packed
-from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
+from drethtr.server.editor.content import page_content
+from drethtr.server.editor.values import MAX_NAME_LENGTH, page_id_of
 from drethtr.server.uploads import MAX_PICTURES, HeavyWork, parameters_of, read_body, share_of, whole_number
 
 MAX_WIDTH = 10_000
@@ -61,16 +62,17 @@ class Pages:
 
         A page that waits to be read has them at once if the index knows them; otherwise it is the next to be read.
         """
-        content = await asyncio.to_thread(self.content, page_of(request))
+        content = await asyncio.to_thread(self.content, page_id_of(request))
         if content["status"] == Status.UNREAD:
             self.reader.prioritize(content["id"])
         return packed(request, content)
 
-    def content(self, page: str) -> dict[str, Any]:
+    def content(self, page_id: str) -> dict[str, Any]:
         """A page with its lines, also if these stand in the index only."""
-        content = self.workspace.page(page)
-        is_filled = content["status"] == Status.UNREAD and self.reader.fill(self.workspace.folder_page(page))
-        return self.workspace.page(page) if is_filled else content
+        content = page_content(self.workspace, page_id)
+        is_filled = content["status"] == Status.UNREAD and self.reader.fill(self.workspace.folder_page(page_id))
+        self.workspace.viewed.append(page_id)
+        return page_content(self.workspace, page_id) if is_filled else content
 
     async def thumbnail(self, request: Request) -> Response:
         """`GET /api/pages/{page}/thumbnail.jpg`: the scan, small."""
@@ -88,7 +90,7 @@ class Pages:
 
     async def picture(self, request: Request, width: int | None, box: Box | None = None) -> Response:
         """The response with a scan, or a part of it, as JPEG, or 304 if the browser has it."""
-        page = self.workspace.folder_page(page_of(request))
+        page = self.workspace.folder_page(page_id_of(request))
         mark = await asyncio.to_thread(self.workspace.scans.mark, page)
         headers = {"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"}
         if mark in request.headers.get("if-none-match", ""):
@@ -100,7 +102,7 @@ class Pages:
 
     async def read_page(self, request: Request) -> Response:
         """`POST /api/pages/{page}/read`: read again the lines of a page that no person has touched."""
-        page = self.workspace.folder_page(page_of(request))
+        page = self.workspace.folder_page(page_id_of(request))
         job = await asyncio.to_thread(self.reader.read_pages, [page.id], again=True)
         return JSONResponse(job.to_json(), 202)
 
@@ -109,7 +111,7 @@ class Pages:
         asked = parameters_of(request, "name", "allow")
         name = Path(asked.get("name", PASTED)[-MAX_NAME_LENGTH:]).name or PASTED
         allowed = conventions_named(asked.get("allow", ""))
-        page = self.workspace.folder_page(page_of(request))
+        page = self.workspace.folder_page(page_id_of(request))
         with share_of(request) as share:
             content = await read_body(request, "text", MAX_TEXT_BYTES, share.add)
 

@@ -34,7 +34,7 @@ WORD = re.compile(r"[A-Za-z]\w{0,40}")
 """The name of a tag or of one of its details."""
 
 
-def page_of(request: Request) -> str:
+def page_id_of(request: Request) -> str:
     """The page id in the path."""
     return str(request.path_params["page"])
 
