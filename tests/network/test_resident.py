@@ -13,15 +13,16 @@ from conftest import TINY
 from noise import VOCABULARY, noise_lines, noisy_weights
 from torch.testing import assert_close
 
-from drethtr.network import resident
+from drethtr.network import fused, resident
 from drethtr.network.ancestry import FORMULAS, AncestralCache, Ancestry
 from drethtr.network.attention import KeyValue
-from drethtr.network.backend import TorchNetwork
+from drethtr.network.backend import BATCH_LINES, GPU_COLUMNS, TorchNetwork
 from drethtr.network.cache import RetentionCache
-from drethtr.network.network import DRetHTR
-from drethtr.network.resident import ResidentSearch, Shape
+from drethtr.network.network import BatchMemory, DRetHTR
+from drethtr.network.resident import ResidentSearch, ResidentSearches, Shape, memory_as_reason
 from drethtr.paper.speed.decoding import PublishedRetentive, Task, build
 from drethtr.paper.variants import EncoderDecoder, Fade, Gated, JointSoftmax, SplitSoftmax
+from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import Learned, Light, Retentive
@@ -99,6 +100,53 @@ def test_few_shapes_are_kept(monkeypatch):
     assert [shape.beams for shape in stays.searches.kept] == [2, 3]
 
 
+def test_shapes_are_kept_as_far_as_memory_allows():
+    stays = TorchNetwork(noisy_weights(), as_on_gpu=True)
+    memory = noise_lines(stays, 2)
+    NetworkScorer(stays, memory).search(2)
+    stays.searches.most_bytes = 2.5 * stays.searches.kept_bytes
+    for beams in (1, 3):  # together as large as two of the first
+        NetworkScorer(stays, memory).search(beams)
+    assert [shape.beams for shape in stays.searches.kept] == [1, 3]
+    stays.searches.most_bytes = 0
+    NetworkScorer(stays, memory).search(4)
+    assert [shape.beams for shape in stays.searches.kept] == [4]
+
+
+def test_lines_of_all_widths_are_captured_once(monkeypatch):
+    """On a GPU, a capture takes as long as reading several batches."""
+    network, made = noisy_weights().to("meta"), []
+    wanted = BeamSearch(1, np.array([5]), EOS, (BOS, PAD))
+
+    class Counted(ResidentSearch):
+        def __init__(self, network, shape, like, kernels):
+            made.append(shape)
+            super().__init__(network, shape, like, kernels)
+
+    monkeypatch.setattr(resident, "ResidentSearch", Counted)
+    searches = ResidentSearches(network)
+
+    def read():
+        """What is searched for 2,560 lines, 256 at a time, of widths as in sets of old hands."""
+        rng, batches = np.random.default_rng(0), 0
+        for _ in range(10):
+            widths = rng.normal(860, 370, 256).clip(60, 2400).astype(int)
+            for group in group_by_width(widths, GPU_COLUMNS, BATCH_LINES):
+                keys = torch.empty(len(group), 2, padded_width(widths[group[0]]) // 8, 16, device="meta")
+                image = KeyValue(keys, keys)
+                shape = Shape.of(BatchMemory((image,), None, None), wanted)
+                searches.search(shape, image)
+                searches.search(shape._replace(room=2 * shape.room), image)
+                batches += 1
+        return batches
+
+    assert read() > 90
+    assert len(made) == len(set(made)) <= resident.KEPT
+    before = len(made)
+    read()
+    assert len(made) == before
+
+
 def test_what_does_not_fit_together_is_searched_in_parts(monkeypatch):
     network = noisy_weights()
     stays = TorchNetwork(network, as_on_gpu=True)
@@ -132,6 +180,42 @@ def test_searches_of_other_shapes_make_room(monkeypatch):
     for beams in (1, 2):
         NetworkScorer(stays, memory).search(beams)
     assert [shape.beams for shape in stays.searches.kept] == [2]
+
+
+class EndOfCapture:
+    """As torch's: if the capture has failed, its end fails as well."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+
+
+def test_a_capture_that_runs_out_of_memory_says_so():
+    with pytest.raises(torch.cuda.OutOfMemoryError, match="tried to allocate"), memory_as_reason(), EndOfCapture():
+        raise torch.cuda.OutOfMemoryError("tried to allocate 2 GiB")
+    with pytest.raises(RuntimeError, match="previous error"), memory_as_reason(), EndOfCapture():
+        raise RuntimeError("another reason")
+
+
+def test_without_a_compiler_the_formulas_are_computed(monkeypatch):
+    """Triton comes with torch's wheels, but compiles with gcc or clang, which many servers do not have."""
+
+    def no_compiler(*given):
+        raise RuntimeError("Failed to find C compiler. Please specify via CC environment variable.")
+
+    monkeypatch.setattr(fused, "triton", "installed")
+    monkeypatch.setattr(fused, "recall", no_compiler)
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    fused.can_compile.cache_clear()
+    network = noisy_weights()
+    memory = noise_lines(TorchNetwork(network), 3)
+    with pytest.warns(RuntimeWarning, match="Failed to find C compiler"):
+        found, expected = both_ways(network, memory, 2)
+    agree(found, expected)
+    assert fused.kernels_for(memory.kept.layers[0]) is FORMULAS  # and no second warning
+    fused.can_compile.cache_clear()
 
 
 @torch.inference_mode()
@@ -210,9 +294,11 @@ def test_rows_remember_whom_they_descend_from(normalize):
 INTERPRETED = """
 import torch
 from test_resident import drawn
+from drethtr.network.attention import KeyValue
 from drethtr.network.ancestry import FORMULAS
 from drethtr.network.fused import FUSED, kernels_for
-assert kernels_for(torch.device("cpu")) is FUSED
+assert kernels_for(KeyValue(*torch.zeros(2, 1, 1, 1, 8))) is FUSED
+assert kernels_for(KeyValue(*torch.zeros(2, 1, 1, 1, 12))) is FORMULAS
 parents = torch.randint(6, (40, 6), generator=torch.Generator().manual_seed(1))
 for normalize in (True, False):
     for tokens in (1, 15, 16, 17, 35):
