@@ -78,6 +78,19 @@ class TorchNetwork:
         self.few_shapes = self.device.type == "cuda" if as_on_gpu is None else as_on_gpu
         self.searches = ResidentSearches(self.text) if self.few_shapes else None
 
+    @classmethod
+    def of(
+        cls, model: Model, network: DRetHTR, precision: Precision = Precision.FLOAT32, workers: int = 1
+    ) -> "TorchNetwork":
+        """The backend of a network with the weights of a model, and of the model's rescorer beside it.
+
+        Raises:
+            CheckpointError: if the rescorer's weights do not fit its network, or its settings are invalid.
+        """
+        device = next(network.parameters()).device
+        rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, device)
+        return cls(network, precision, rescorer, workers)
+
     @property
     def dimensions(self) -> protocol.Dimensions:
         network = self.text
@@ -212,9 +225,10 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         ConfigError: if there is no such device.
     """
     where = open_device(device, threads)
+    if where.type == "cuda":
+        torch.backends.cudnn.allow_tf32 = False  # float32 is what confidences are calibrated in
     workers = 1 if where.type == "cpu" else min(threads, GPU_WORKERS)
-    rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, where)
-    return TorchNetwork(network_of(model, where), precision, rescorer, workers)
+    return TorchNetwork.of(model, network_of(model, where), precision, workers)
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
