@@ -34,6 +34,12 @@ from drethtr.text.tokenizer import BOS
 ROOM = 64
 """Tokens for which a search first has room; then twice as many, and so on, each with a graph of its own."""
 
+
+def room_for(tokens: int) -> int:
+    """The room in which a search of this many steps ends."""
+    return ROOM << ((tokens - 1) // ROOM).bit_length()
+
+
 CHECKED = 8
 """Steps after which the host asks whether all lines are done."""
 

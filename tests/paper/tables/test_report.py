@@ -148,6 +148,16 @@ def test_a_sheet_shows_mean_deviation_interval_and_difference():
     assert "A note." in text and "mean ± standard deviation" in text
 
 
+def test_a_sheet_names_the_decoders():
+    """Published rates are with 5, 6, 9 or 10 beams."""
+    read = [
+        replace(one, outcome=replace(one.outcome, decoder=f"PublishedBeam(beams={beams})"))
+        for one, beams in zip(RESULTS["a"], (5, 10), strict=True)
+    ]
+    text = sheet(TABLE, {"a": read}).markdown()
+    assert "Read with PublishedBeam(beams=5), PublishedBeam(beams=10)." in text
+
+
 def test_a_difference_needs_the_same_lines_as_often():
     first = Measured(A, RESULTS["a"])
     assert difference(Measured(B, RESULTS["b"][:1]), first, CER) is None

@@ -131,7 +131,10 @@ def sheet(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> ResultT
         head += [measure, *(["paper"] if published(measure, table) else [])]
         head += ["minus first row"] if measure in RATES else []
     rows = [cells(one, measured[0], shown, table) for one in measured]
-    return ResultTable(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
+    decoders = dict.fromkeys(result.outcome.decoder for one in measured for result in one.results)
+    named = [f"Read with {', '.join(filter(None, decoders))}."] if any(decoders) else []
+    notes = [*table.notes, *named, *([CONVENTION] if read else [])]
+    return ResultTable(f"{table.title} ({table.source})", head, rows, notes)
 
 
 def published(measure: str, table: PaperTable) -> bool:
@@ -233,7 +236,7 @@ def attention_maps(name: str, result: Result, device: torch.device) -> str:
     line = max(lines, key=lambda line: (len(line.text) <= MAX_CHARACTERS, min(len(line.text), MAX_CHARACTERS)))
     sample = samples_of(result, [line])[line.key]
     model = load_model(Path(result.outcome.model))
-    recognizer = Recognizer(model, network=TorchNetwork(network_of(model, device)))
+    recognizer = Recognizer(model, network=TorchNetwork.of(model, network_of(model, device)))
     view = recognizer.pieces.view([recognizer.pieces.prepare(0, sample.line())[0].prepared])
     attention = recognizer.network.attend(view.memory, [BOS, *model.tokenizer.encode(line.text)])
     return "\n".join(
