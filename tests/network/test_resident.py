@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,49 +12,21 @@ import pytest
 import torch
 from conftest import TINY
 from noise import VOCABULARY, noise_lines, noisy_weights
-from torch.testing import assert_close
+from searches import NETWORKS, agree, both_ways, drawn
 
 from drethtr.network import fused, resident
-from drethtr.network.ancestry import FORMULAS, AncestralCache, Ancestry
+from drethtr.network.ancestry import FORMULAS
 from drethtr.network.attention import KeyValue
 from drethtr.network.backend import BATCH_LINES, GPU_COLUMNS, TorchNetwork
-from drethtr.network.cache import RetentionCache
 from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.resident import ResidentSearch, ResidentSearches, Shape, memory_as_reason
 from drethtr.paper.speed.decoding import PublishedRetentive, Task, build
-from drethtr.paper.variants import EncoderDecoder, Fade, Gated, JointSoftmax, SplitSoftmax
 from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import Learned, Light, Retentive
 from drethtr.recognition.network import Precision
 from drethtr.text.tokenizer import BOS, EOS, PAD
-
-NETWORKS = {
-    "retention": {},
-    "without normalization": {"mixer": Retentive(normalize=False)},
-    "gated": {"mixer": Retentive(decay=Gated())},
-    "one softmax": {"mixer": JointSoftmax()},
-    "faded": {"mixer": JointSoftmax(Fade())},
-    "two, faded": {"mixer": SplitSoftmax(Fade())},
-    "encoder-decoder": {"architecture": EncoderDecoder(layers=1, hidden=16)},
-}
-
-
-def both_ways(network, memory, beams, **wanted):
-    """What a search on the device finds, and one step by step."""
-    return [
-        NetworkScorer(TorchNetwork(network, as_on_gpu=stays), memory).search(beams, **wanted) for stays in (True, False)
-    ]
-
-
-def agree(found, expected):
-    """Whether texts are the same, and their probabilities to rounding."""
-    for here, there in zip(found, expected, strict=True):
-        assert [text.tokens for text in here] == [text.tokens for text in there]
-        for text, other in zip(here, there, strict=True):
-            assert text.log_probability == pytest.approx(other.log_probability, rel=1e-4, abs=1e-3)
-            assert text.token_log_probabilities == pytest.approx(other.token_log_probabilities, rel=1e-3, abs=1e-3)
 
 
 @pytest.mark.parametrize("changes", NETWORKS.values(), ids=NETWORKS)
@@ -89,6 +62,17 @@ def test_one_batch_after_another_in_the_same_tensors():
         memory = noise_lines(alone, lines, seed)
         agree(NetworkScorer(stays, memory).search(3), NetworkScorer(alone, memory).search(3))
     assert len(stays.searches.kept) == 1
+
+
+def test_threads_take_turns():
+    """The next batch is written into the tensors of the one before."""
+    network = noisy_weights()
+    stays = TorchNetwork(network, as_on_gpu=True)
+    memories = [noise_lines(stays, lines, lines) for lines in range(1, 9)] * 3
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda memory: NetworkScorer(stays, memory).search(2), memories))
+    for texts, memory in zip(found, memories, strict=True):
+        agree(texts, NetworkScorer(TorchNetwork(network), memory).search(2))
 
 
 def test_few_shapes_are_kept(monkeypatch):
@@ -264,27 +248,6 @@ def test_a_step_asks_for_no_number_and_moves_no_tensor(changes):
     ResidentSearch(network.to("meta"), shape, KeyValue(*(part.to("meta") for part in like)), FORMULAS).step()
 
 
-def drawn(tokens, parents, normalize):
-    """A text in both caches, whose rows change places at every step, and the last query."""
-    torch.manual_seed(0)
-    rows, heads, width = 6, 2, 8
-    like = KeyValue(*torch.randn(2, rows, heads, 1, width))
-    ancestry = Ancestry.empty(rows, tokens + 3, torch.device("cpu"))
-    ours, law = AncestralCache.empty(ancestry, like, FORMULAS), RetentionCache.empty(like)
-    for step in range(tokens):
-        text, decay = KeyValue(*torch.randn(2, rows, heads, 1, width)), -torch.rand(rows, heads, 1)
-        ancestry.begin_step()
-        ours, law = ours.followed_by(text, decay), law.followed_by(text, decay)
-        q = torch.randn(rows, heads, 1, width)
-        assert_close(ours.read(q, normalize=normalize), law.read(q, normalize=normalize))
-        if step < tokens - 1:
-            chosen = parents[step]
-            ancestry.end_step(chosen)
-            tokens_so_far = KeyValue(*(part[chosen] for part in law.latest.tokens))
-            law = RetentionCache.empty(like).followed_by(tokens_so_far, law.log_decay[chosen])
-    return ours, q
-
-
 @pytest.mark.parametrize("normalize", [True, False])
 def test_rows_remember_whom_they_descend_from(normalize):
     parents = torch.randint(6, (40, 6), generator=torch.Generator().manual_seed(1))
@@ -293,7 +256,7 @@ def test_rows_remember_whom_they_descend_from(normalize):
 
 INTERPRETED = """
 import torch
-from test_resident import drawn
+from searches import drawn
 from drethtr.network.attention import KeyValue
 from drethtr.network.ancestry import FORMULAS
 from drethtr.network.fused import FUSED, kernels_for
@@ -311,7 +274,6 @@ for normalize in (True, False):
 
 def test_the_kernels_compute_the_formulas():
     pytest.importorskip("triton")
-    here = Path(__file__).parent
-    path = os.pathsep.join([str(here), str(here.parent), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     given = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}
     subprocess.run([sys.executable, "-c", INTERPRETED], check=True, env=given)

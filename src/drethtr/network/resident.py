@@ -211,8 +211,8 @@ class ResidentSearch:
         return not going_on
 
     def candidates(self) -> Candidates:
-        """The texts in numpy."""
-        tokens, gains, scores, lengths, closed, _ = (part.cpu().numpy() for part in self.texts)
+        """A copy of the texts in numpy, as the next batch is written into the same tensors."""
+        tokens, gains, scores, lengths, closed, _ = (part.cpu().numpy().copy() for part in self.texts)
         return Candidates(tokens, gains, scores, lengths, closed)
 
 
