@@ -115,7 +115,7 @@ class Trained(Experiment):
         begun = time.monotonic()
         readings = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
-        figures, read = measured(recognizer.model, samples, readings, nats_of_lines(recognizer, samples))
+        figures, read = figures_of(recognizer.model, samples, readings, nats_of_lines(recognizer, samples))
         return Measurement(
             figures=figures | {SECONDS: seconds},
             lines=read,
@@ -125,7 +125,7 @@ class Trained(Experiment):
         )
 
 
-def measured(
+def figures_of(
     model: Model, samples: Sequence[Sample], readings: Sequence[Reading], nats: Sequence[float | None]
 ) -> tuple[dict[str, float], tuple[LineResult, ...]]:
     """The figures of readings, and the results line by line."""
