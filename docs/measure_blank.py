@@ -13,7 +13,7 @@ from drethtr.recognition.confidence.ink import Ink
 
 def main() -> None:
     """Print such lines, then their number."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+")
     lines = [sample for sample in open_all(parser.parse_args().data) if sample.text.strip()]
     blank = [sample for sample in lines if Ink.of(sample.line()).blank]

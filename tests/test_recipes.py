@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import written
 from PIL import Image
+from sharing_examples import RECORD
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
@@ -22,6 +23,7 @@ from drethtr.layout.network import SHIPPED, load_lines, save_lines
 from drethtr.paper.authors import PRESETS
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.decoding.strategies import Greedy
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.pieces import reading_of
 from drethtr.recognition.reading import Character
 from drethtr.synthesis import augment
@@ -204,6 +206,45 @@ def test_each_new_set_is_left_out_once(tiny_path, tmp_path, monkeypatch):
     assert head == "| left out | first | second | never |"
     measured = [[bool(cell.strip()) for cell in row.split("|")[2:-1]] for row in rows]
     assert measured == [[True, True, True], [True, True, True], [True, False, True], [False, True, True]]
+
+
+def test_sets_that_are_never_trained_on_are_in_no_run(tiny_path, tmp_path, monkeypatch):
+    """Also if there is a file to train on them."""
+    monkeypatch.syspath_prepend(RECIPES)
+    monkeypatch.chdir(tmp_path)
+    leave_one_out = importlib.import_module("leave_one_out")
+    (tmp_path / "lines").mkdir()
+    for name in ("known", "first", "never"):
+        for split in ("train", "test"):
+            samples = [Sample(written(f"a {split}"), f"a {split}", name, page=split)]
+            store_parquet(samples, tmp_path / "lines" / f"{name}.{split}.parquet")
+    trained_on = []
+
+    def train(run, folder, **options):
+        trained_on.append([supply.set for supply in LineMixture.open(run.train, 0).supplies])
+        folder.mkdir(parents=True)
+        (folder / leave_one_out.LATEST).write_bytes(tiny_path.read_bytes())
+
+    monkeypatch.setattr(leave_one_out, "train", train)
+    settings = {
+        "train": [{"kind": "Real", "paths": ["lines/*.train.parquet"]}],
+        "validation": {"paths": ["lines/known.test.parquet"]},
+        "samples": 1,
+    }
+    run = config.from_dict(RunConfig, settings)
+    list(leave_one_out.rows(run, tiny_path, tmp_path / "out", ["first"], [], ["never"]))
+    assert trained_on == [["known"], ["known"]]
+
+
+def test_the_card_that_is_shipped_has_the_totals_of_all_runs(tiny_model, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    ship = importlib.import_module("ship")
+    trained = replace(tiny_model, record=RECORD, card={"samples": 7, "trained_by": "drethtr 9", "run": {"samples": 7}})
+    save_model(trained, tmp_path / "trained.safetensors")
+    monkeypatch.setattr(ship, "SHIPPED", tmp_path / "shipped.safetensors")
+    ship.ship(tmp_path / "trained.safetensors")
+    card = load_model(tmp_path / "shipped.safetensors").card
+    assert card["samples"] > 1_000_000 and card["run"] == {"samples": 7} and card["trained_by"] == "drethtr 9"
 
 
 def test_an_older_model_is_compared_by_its_weights_alone(tiny_model, tiny_path, monkeypatch):

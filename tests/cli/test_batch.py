@@ -71,6 +71,20 @@ def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, mon
     assert "one.png: gone" in outcome.err
 
 
+def test_results_are_kept_if_the_device_does_not_work(drethtr, lines, tiny_path, tmp_path, monkeypatch):
+    """Not only workers find out, when the results have been discarded."""
+    monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Here())
+    arguments = ("batch", lines, "--output", tmp_path / "out", "--model", tiny_path)
+    assert drethtr(*arguments).code == 0
+    parts = {path: path.read_bytes() for path in (tmp_path / "out").glob("part-*")}
+    for options in (["--device", "cuda:99"], ["--device", "cuda", "--precision", "int8"]):
+        outcome = drethtr(*arguments, "--force", *options)
+        assert outcome.code == 2 and outcome.err.count("\n") == 1
+        assert parts and {path: path.read_bytes() for path in (tmp_path / "out").glob("part-*")} == parts
+    outcome = drethtr(*arguments, "--device", "cuda:1", "--engine", "ray")
+    assert outcome.code == 2 and "use --device cuda, not cuda:1" in outcome.err
+
+
 def test_workers_are_as_many_as_processors_may_be_used(monkeypatch):
     """A queue may bind a job to fewer than the machine has."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {2, 5, 7}, raising=False)

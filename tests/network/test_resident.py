@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,48 +12,21 @@ import pytest
 import torch
 from conftest import TINY
 from noise import VOCABULARY, noise_lines, noisy_weights
-from torch.testing import assert_close
+from searches import NETWORKS, agree, both_ways, drawn
 
-from drethtr.network import resident
-from drethtr.network.ancestry import FORMULAS, AncestralCache, Ancestry
+from drethtr.network import fused, resident
+from drethtr.network.ancestry import FORMULAS
 from drethtr.network.attention import KeyValue
-from drethtr.network.backend import TorchNetwork
-from drethtr.network.cache import RetentionCache
-from drethtr.network.network import DRetHTR
-from drethtr.network.resident import ResidentSearch, Shape
+from drethtr.network.backend import BATCH_LINES, GPU_COLUMNS, TorchNetwork
+from drethtr.network.network import BatchMemory, DRetHTR
+from drethtr.network.resident import ResidentSearch, ResidentSearches, Shape, memory_as_reason
 from drethtr.paper.speed.decoding import PublishedRetentive, Task, build
-from drethtr.paper.variants import EncoderDecoder, Fade, Gated, JointSoftmax, SplitSoftmax
+from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import Learned, Light, Retentive
 from drethtr.recognition.network import Precision
 from drethtr.text.tokenizer import BOS, EOS, PAD
-
-NETWORKS = {
-    "retention": {},
-    "without normalization": {"mixer": Retentive(normalize=False)},
-    "gated": {"mixer": Retentive(decay=Gated())},
-    "one softmax": {"mixer": JointSoftmax()},
-    "faded": {"mixer": JointSoftmax(Fade())},
-    "two, faded": {"mixer": SplitSoftmax(Fade())},
-    "encoder-decoder": {"architecture": EncoderDecoder(layers=1, hidden=16)},
-}
-
-
-def both_ways(network, memory, beams, **wanted):
-    """What a search on the device finds, and one step by step."""
-    return [
-        NetworkScorer(TorchNetwork(network, as_on_gpu=stays), memory).search(beams, **wanted) for stays in (True, False)
-    ]
-
-
-def agree(found, expected):
-    """Whether texts are the same, and their probabilities to rounding."""
-    for here, there in zip(found, expected, strict=True):
-        assert [text.tokens for text in here] == [text.tokens for text in there]
-        for text, other in zip(here, there, strict=True):
-            assert text.log_probability == pytest.approx(other.log_probability, rel=1e-4, abs=1e-3)
-            assert text.token_log_probabilities == pytest.approx(other.token_log_probabilities, rel=1e-3, abs=1e-3)
 
 
 @pytest.mark.parametrize("changes", NETWORKS.values(), ids=NETWORKS)
@@ -90,6 +64,17 @@ def test_one_batch_after_another_in_the_same_tensors():
     assert len(stays.searches.kept) == 1
 
 
+def test_threads_take_turns():
+    """The next batch is written into the tensors of the one before."""
+    network = noisy_weights()
+    stays = TorchNetwork(network, as_on_gpu=True)
+    memories = [noise_lines(stays, lines, lines) for lines in range(1, 9)] * 3
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda memory: NetworkScorer(stays, memory).search(2), memories))
+    for texts, memory in zip(found, memories, strict=True):
+        agree(texts, NetworkScorer(TorchNetwork(network), memory).search(2))
+
+
 def test_few_shapes_are_kept(monkeypatch):
     monkeypatch.setattr(resident, "KEPT", 2)
     stays = TorchNetwork(noisy_weights(), as_on_gpu=True)
@@ -97,6 +82,53 @@ def test_few_shapes_are_kept(monkeypatch):
     for beams in (1, 2, 3):
         NetworkScorer(stays, memory).search(beams)
     assert [shape.beams for shape in stays.searches.kept] == [2, 3]
+
+
+def test_shapes_are_kept_as_far_as_memory_allows():
+    stays = TorchNetwork(noisy_weights(), as_on_gpu=True)
+    memory = noise_lines(stays, 2)
+    NetworkScorer(stays, memory).search(2)
+    stays.searches.most_bytes = 2.5 * stays.searches.kept_bytes
+    for beams in (1, 3):  # together as large as two of the first
+        NetworkScorer(stays, memory).search(beams)
+    assert [shape.beams for shape in stays.searches.kept] == [1, 3]
+    stays.searches.most_bytes = 0
+    NetworkScorer(stays, memory).search(4)
+    assert [shape.beams for shape in stays.searches.kept] == [4]
+
+
+def test_lines_of_all_widths_are_captured_once(monkeypatch):
+    """On a GPU, a capture takes as long as reading several batches."""
+    network, made = noisy_weights().to("meta"), []
+    wanted = BeamSearch(1, np.array([5]), EOS, (BOS, PAD))
+
+    class Counted(ResidentSearch):
+        def __init__(self, network, shape, like, kernels):
+            made.append(shape)
+            super().__init__(network, shape, like, kernels)
+
+    monkeypatch.setattr(resident, "ResidentSearch", Counted)
+    searches = ResidentSearches(network)
+
+    def read():
+        """What is searched for 2,560 lines, 256 at a time, of widths as in sets of old hands."""
+        rng, batches = np.random.default_rng(0), 0
+        for _ in range(10):
+            widths = rng.normal(860, 370, 256).clip(60, 2400).astype(int)
+            for group in group_by_width(widths, GPU_COLUMNS, BATCH_LINES):
+                keys = torch.empty(len(group), 2, padded_width(widths[group[0]]) // 8, 16, device="meta")
+                image = KeyValue(keys, keys)
+                shape = Shape.of(BatchMemory((image,), None, None), wanted)
+                searches.search(shape, image)
+                searches.search(shape._replace(room=2 * shape.room), image)
+                batches += 1
+        return batches
+
+    assert read() > 90
+    assert len(made) == len(set(made)) <= resident.KEPT
+    before = len(made)
+    read()
+    assert len(made) == before
 
 
 def test_what_does_not_fit_together_is_searched_in_parts(monkeypatch):
@@ -132,6 +164,42 @@ def test_searches_of_other_shapes_make_room(monkeypatch):
     for beams in (1, 2):
         NetworkScorer(stays, memory).search(beams)
     assert [shape.beams for shape in stays.searches.kept] == [2]
+
+
+class EndOfCapture:
+    """As torch's: if the capture has failed, its end fails as well."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+
+
+def test_a_capture_that_runs_out_of_memory_says_so():
+    with pytest.raises(torch.cuda.OutOfMemoryError, match="tried to allocate"), memory_as_reason(), EndOfCapture():
+        raise torch.cuda.OutOfMemoryError("tried to allocate 2 GiB")
+    with pytest.raises(RuntimeError, match="previous error"), memory_as_reason(), EndOfCapture():
+        raise RuntimeError("another reason")
+
+
+def test_without_a_compiler_the_formulas_are_computed(monkeypatch):
+    """Triton comes with torch's wheels, but compiles with gcc or clang, which many servers do not have."""
+
+    def no_compiler(*given):
+        raise RuntimeError("Failed to find C compiler. Please specify via CC environment variable.")
+
+    monkeypatch.setattr(fused, "triton", "installed")
+    monkeypatch.setattr(fused, "recall", no_compiler)
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    fused.can_compile.cache_clear()
+    network = noisy_weights()
+    memory = noise_lines(TorchNetwork(network), 3)
+    with pytest.warns(RuntimeWarning, match="Failed to find C compiler"):
+        found, expected = both_ways(network, memory, 2)
+    agree(found, expected)
+    assert fused.kernels_for(memory.kept.layers[0]) is FORMULAS  # and no second warning
+    fused.can_compile.cache_clear()
 
 
 @torch.inference_mode()
@@ -180,27 +248,6 @@ def test_a_step_asks_for_no_number_and_moves_no_tensor(changes):
     ResidentSearch(network.to("meta"), shape, KeyValue(*(part.to("meta") for part in like)), FORMULAS).step()
 
 
-def drawn(tokens, parents, normalize):
-    """A text in both caches, whose rows change places at every step, and the last query."""
-    torch.manual_seed(0)
-    rows, heads, width = 6, 2, 8
-    like = KeyValue(*torch.randn(2, rows, heads, 1, width))
-    ancestry = Ancestry.empty(rows, tokens + 3, torch.device("cpu"))
-    ours, law = AncestralCache.empty(ancestry, like, FORMULAS), RetentionCache.empty(like)
-    for step in range(tokens):
-        text, decay = KeyValue(*torch.randn(2, rows, heads, 1, width)), -torch.rand(rows, heads, 1)
-        ancestry.begin_step()
-        ours, law = ours.followed_by(text, decay), law.followed_by(text, decay)
-        q = torch.randn(rows, heads, 1, width)
-        assert_close(ours.read(q, normalize=normalize), law.read(q, normalize=normalize))
-        if step < tokens - 1:
-            chosen = parents[step]
-            ancestry.end_step(chosen)
-            tokens_so_far = KeyValue(*(part[chosen] for part in law.latest.tokens))
-            law = RetentionCache.empty(like).followed_by(tokens_so_far, law.log_decay[chosen])
-    return ours, q
-
-
 @pytest.mark.parametrize("normalize", [True, False])
 def test_rows_remember_whom_they_descend_from(normalize):
     parents = torch.randint(6, (40, 6), generator=torch.Generator().manual_seed(1))
@@ -209,10 +256,12 @@ def test_rows_remember_whom_they_descend_from(normalize):
 
 INTERPRETED = """
 import torch
-from test_resident import drawn
+from searches import drawn
+from drethtr.network.attention import KeyValue
 from drethtr.network.ancestry import FORMULAS
 from drethtr.network.fused import FUSED, kernels_for
-assert kernels_for(torch.device("cpu")) is FUSED
+assert kernels_for(KeyValue(*torch.zeros(2, 1, 1, 1, 8))) is FUSED
+assert kernels_for(KeyValue(*torch.zeros(2, 1, 1, 1, 12))) is FORMULAS
 parents = torch.randint(6, (40, 6), generator=torch.Generator().manual_seed(1))
 for normalize in (True, False):
     for tokens in (1, 15, 16, 17, 35):
@@ -225,7 +274,6 @@ for normalize in (True, False):
 
 def test_the_kernels_compute_the_formulas():
     pytest.importorskip("triton")
-    here = Path(__file__).parent
-    path = os.pathsep.join([str(here), str(here.parent), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     given = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}
     subprocess.run([sys.executable, "-c", INTERPRETED], check=True, env=given)

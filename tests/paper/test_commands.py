@@ -119,6 +119,7 @@ def test_a_finished_row_is_finished_in_every_working_folder(drethtr, tmp_path, m
         (["pretraining", "--data", "lines"], "give --fonts FOLDER --text FILE"),
         (["gamma", "--data", "nothing"], "nothing.train.parquet: matches no file"),
         (["--report", "report.html"], "contains no results yet"),
+        (["--row", "softmax"], "--row is for one table"),
         (["gamma", "--scale", "smoke", "--output", "file"], "file is a file; give a folder to write to"),
         (["gamma", "--scale", "smoke", "--report", "gone/report.html"], "there is no folder gone"),
     ],

@@ -1,7 +1,8 @@
 """Benchmark the host: processor time per line outside the network.
 
-That is everything but the network: preparing lines, search, confidences and flags. On a GPU it decides how many lines a
-processor can feed. A network that replays its recorded results takes next to no time, so only the rest is measured.
+That is everything but the network: preparing lines, search, confidences and flags. It limits how many lines per second
+one processor can feed to a GPU. A network that replays its recorded results takes next to no time, so only the rest is
+measured.
 """
 
 import json

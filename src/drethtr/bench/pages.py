@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,8 +99,8 @@ def area(polygon: Points, window: Box) -> NDArray[np.bool_]:
     return np.asarray(drawn)
 
 
-LARGE = 6000, 8000
-"""Width and height of the scan on which memory is measured, in pixels."""
+LARGE = 48_000_000
+"""Pixels of the scan on which memory is measured: 6,000 x 8,000 of a usual page."""
 
 Result = TypeVar("Result")
 
@@ -149,13 +150,16 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 def peak_bytes(page: Original, finder: Finder, device: str = "auto", threads: int | None = None) -> int | None:
-    """Peak memory of a process that reads the page enlarged to `LARGE`; None if the system cannot measure it."""
+    """Peak memory of a process that reads the page scaled to `LARGE` pixels; None if the system cannot measure it."""
     if not RESET.exists():
         return None
     with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         # In a process of its own: what this one has taken and freed would hide the peak.
         path = Path(folder) / "scan.jpg"
-        page.source.image().resize(LARGE, Image.Resampling.BICUBIC).save(path, quality=90)
+        image = page.source.image()
+        scale = sqrt(LARGE / (image.width * image.height))  # of both sides alike: an opening stays one
+        size = round(image.width * scale), round(image.height * scale)
+        image.resize(size, Image.Resampling.BICUBIC).save(path, quality=90)
         return pool.submit(read_and_weigh, path, finder, device, threads).result()
 
 
@@ -182,7 +186,7 @@ def report(figures: Sequence[PageFigures], peak: int | None) -> str:
         "others; a line counts as found if its outline and the marked one have an IoU of at least 0.5"
     )
     if peak is not None:
-        rows.append(f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE[0]:,} x {LARGE[1]:,} pixels")
+        rows.append(f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE / 1e6:.0f} million pixels")
     return "\n".join(rows)
 
 

@@ -27,7 +27,6 @@ HEIGHT = 64
 WIDTHS = (400, 1200)
 PIXELS_PER_CHARACTER = 16
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüéèß ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-'()"
-WARM_UP = 3  # batches, since torch sets up kernels when it first sees a shape
 
 
 @dataclass(frozen=True)
@@ -71,18 +70,20 @@ class TrainingSpeed(NamedTuple):
     peak_bytes: int
 
 
-def default_run() -> RunConfig:
+def default_run(*, fixed_shapes: bool = False) -> RunConfig:
     """COMPACT with the defaults of `RunConfig`, in batches like those of the shipped model."""
     run = RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1_000_000, bfloat16=True)
-    return replace(run, batches=replace(run.batches, pixels=768_000, lines=32, max_columns=3600))
+    batches = replace(run.batches, pixels=768_000, lines=32, max_columns=3600, fixed_shapes=fixed_shapes)
+    return replace(run, batches=batches)
 
 
 def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | str) -> TrainingSpeed:
-    """Train the network of a run on at least `lines` synthetic lines, after a few warm-up batches.
+    """Train the network of a run on at least `lines` synthetic lines.
 
-    Weights are random, since they do not affect the speed. The loader works ahead, so its share is accurate only over
-    several chunks of lines (`run.batches.chunk`). Under torchrun, the figures are totals over all processes, except the
-    memory, which is that of one.
+    Steps with a batch of a new shape do not count: torch sets up kernels for it, on a GPU for seconds. Weights are
+    random, since they do not affect the speed. The loader works ahead, so its share is accurate only over several
+    chunks of lines (`run.batches.chunk`). Under torchrun, the figures are totals over all processes, except the memory,
+    which is that of one.
     """
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     memory = PeakMemory(devices.device) if can_measure(devices.device) else None
@@ -94,7 +95,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     progress = initial_progress(run, devices)
     streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0
-    # Steps count only after the warm-up: the first batch of a width may take ten times as long.
+    shapes: set[tuple[int, ...]] = set()
     while seen < lines:
         requested = time.monotonic()
         own = [batch for _, batch in map(next, streams)]
@@ -102,7 +103,10 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         counts, _ = count(own, devices)
         float(train_step(learner, own, counts, devices, run, progress).total)  # waits for a GPU
         progress = replace(progress, step=progress.step + 1)
-        if progress.step > WARM_UP:
+        new = {batch.grays.shape for batch in own} - shapes
+        shapes |= new
+        # All processes must agree on the steps that count.
+        if not devices.all_reduce(torch.tensor(len(new))):
             seen += counts.lines
             columns += int(devices.all_reduce(torch.tensor(sum(int(batch.widths.sum()) for batch in own))))
             loading += begun - requested

@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from drethtr.base.config import named
 from drethtr.base.credentials import without_credentials
+from drethtr.base.errors import ConfigError
 from drethtr.base.files import refuse_file
 from drethtr.base.processors import free_processors
 from drethtr.base.urls import is_url
@@ -78,7 +79,11 @@ def batch(
     load = partial(replace(reading, threads=1).load, posteriors=posteriors)
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
-    job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
+    # On this machine the workers' device and precision must work before --force discards results; a cluster may have
+    # devices that this machine lacks.
+    recognizer = load() if engine == "local" else load(device="cpu")
+    job = open_job(inputs, output, recognizer, columns, rows_per_part=cut, force=force)
+    del recognizer  # with its memory on a GPU
     if job.caution:
         typer.echo(f"drethtr: {job.caution}", err=True)
     read = flagged = 0
@@ -106,7 +111,15 @@ def on_this_machine(workers: int | None, device: str) -> Engine:
 
 
 def on_ray(workers: int | None, device: str) -> Engine:
-    """Actors of Ray Data, on GPUs unless --device is cpu."""
+    """Actors of Ray Data, on GPUs unless --device is cpu.
+
+    Raises:
+        ConfigError: if the device is one of several: each actor sees a single GPU.
+    """
+    if ":" in device:
+        raise ConfigError(
+            f"Ray gives each worker a GPU of its own; use --device {device.partition(':')[0]}, not {device}"
+        )
     return Ray(workers, gpus=device != "cpu")
 
 

@@ -58,20 +58,43 @@ class Preparation:
             raise ConfigError(f"preparation.stretch must be between 0.1 and 10, not {self.stretch}")
 
     def __call__(self, line: Line) -> Prepared:
-        """Scale bilinearly with antialiasing, keeping the aspect ratio times `stretch`.
+        """What the network sees of a line.
 
         Raises:
             DataError: if the line is empty, not a (height, width) array of uint8, too tall, or too long for its height.
         """
-        if line.ndim != 2 or line.dtype != np.uint8:
-            raise DataError(f"expected a line image of uint8 (height, width), got {line.dtype} {line.shape}")
-        columns = self.columns(line.shape[1], line.shape[0])
-        if self.deslant:
-            line = deslant(line)
+        return self.scaled(self.upright(line))
+
+    def upright(self, line: Line) -> Line:
+        """The line with vertical strokes, if it is to be deslanted; training augments lines between this and `scaled`.
+
+        Raises:
+            DataError: as a call.
+        """
+        self.check(line)
+        return deslant(line) if self.deslant else line
+
+    def scaled(self, line: Line) -> Prepared:
+        """Scale bilinearly with antialiasing, keeping the aspect ratio times `stretch`.
+
+        Raises:
+            DataError: as a call.
+        """
+        columns = self.check(line)
         if self.normalize_contrast:
             line = spread_grays(line)
         scaled = Image.fromarray(line).resize((columns, self.height), Image.Resampling.BILINEAR)
         return 1 - np.asarray(scaled, dtype=np.float32) / np.float32(127.5)
+
+    def check(self, line: Line) -> int:
+        """The number of columns of a line when it is prepared.
+
+        Raises:
+            DataError: as a call.
+        """
+        if line.ndim != 2 or line.dtype != np.uint8:
+            raise DataError(f"expected a line image of uint8 (height, width), got {line.dtype} {line.shape}")
+        return self.columns(line.shape[1], line.shape[0])
 
     def at_width(self, width: float) -> "Preparation":
         """The preprocessing for lines scaled to `width` times their usual width.

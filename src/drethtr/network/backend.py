@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from drethtr.images.prepare import Prepared
-from drethtr.network.fused import kernels_for
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, open_device, pays_for_steps, torch_device
 from drethtr.network.rescorer import RescorerNetwork
@@ -17,7 +16,7 @@ from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import network as protocol
-from drethtr.recognition.batching import group_by_width, in_memory, padded_width
+from drethtr.recognition.batching import group_by_width, in_memory, padded_lines, padded_width
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
 from drethtr.recognition.model.file import Model, Rescorer, settings_errors
 from drethtr.recognition.model.weights import Array
@@ -77,7 +76,20 @@ class TorchNetwork:
         self.device = next(network.parameters()).device
         self.dtype = torch.bfloat16 if self.text is not network else torch.float32
         self.few_shapes = self.device.type == "cuda" if as_on_gpu is None else as_on_gpu
-        self.searches = ResidentSearches(self.text, kernels_for(self.device)) if self.few_shapes else None
+        self.searches = ResidentSearches(self.text) if self.few_shapes else None
+
+    @classmethod
+    def of(
+        cls, model: Model, network: DRetHTR, precision: Precision = Precision.FLOAT32, workers: int = 1
+    ) -> "TorchNetwork":
+        """The backend of a network with the weights of a model, and of the model's rescorer beside it.
+
+        Raises:
+            CheckpointError: if the rescorer's weights do not fit its network, or its settings are invalid.
+        """
+        device = next(network.parameters()).device
+        rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, device)
+        return cls(network, precision, rescorer, workers)
 
     @property
     def dimensions(self) -> protocol.Dimensions:
@@ -100,7 +112,7 @@ class TorchNetwork:
     @memory_errors()
     def encode(self, images: Sequence[Prepared]) -> protocol.ImageMemory:
         # cuDNN tunes itself for up to seconds to each new number of lines, so only powers of two occur.
-        blank = (1 << (len(images) - 1).bit_length()) - len(images) if self.few_shapes else 0
+        blank = padded_lines(len(images)) - len(images) if self.few_shapes else 0
         batch, widths = stack(images, more=blank)
         memory = self.image.encode_image(self.moved(batch), self.moved(widths))
         if blank:
@@ -213,9 +225,10 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         ConfigError: if there is no such device.
     """
     where = open_device(device, threads)
+    if where.type == "cuda":
+        torch.backends.cudnn.allow_tf32 = False  # float32 is what confidences are calibrated in
     workers = 1 if where.type == "cpu" else min(threads, GPU_WORKERS)
-    rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, where)
-    return TorchNetwork(network_of(model, where), precision, rescorer, workers)
+    return TorchNetwork.of(model, network_of(model, where), precision, workers)
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:

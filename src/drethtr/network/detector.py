@@ -91,7 +91,7 @@ class MapsHead(nn.Module):
         return found
 
 
-class Backbone(nn.Module):
+class PageBackbone(nn.Module):
     """(B, 3, H, W) to features of each place in its surroundings, (B, C, H/4, W/4)."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class Detector(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.backbone = Backbone()
+        self.backbone = PageBackbone()
         self.head = Head(NECK, NECK // 4)
         self.maps = MapsHead(NECK, NECK // 2, len(MAPS))
         self.means: Tensor

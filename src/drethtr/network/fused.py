@@ -1,18 +1,22 @@
 """Kernels for a GPU that read the text of each row where it was written, without gathering keys and values first.
 
-They compute the formulas of `ancestry.FORMULAS`. Triton comes with torch's CUDA builds; `TRITON_INTERPRET=1` runs it on
-a processor, for tests.
+They compute the formulas of `ancestry.FORMULAS`, for heads with a power of two of channels. Triton comes with torch's
+CUDA builds; `TRITON_INTERPRET=1` runs it on a processor, for tests.
 """
 
 # Triton compiles a language of its own, without types.
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
 import os
+import warnings
+from functools import cache
 
 import torch
 from torch import Tensor
 
-from drethtr.network.ancestry import FORMULAS, AncestralCache, Kernels
+from drethtr.base.errors import first_line
+from drethtr.network.ancestry import FORMULAS, AncestralCache, Ancestry, Kernels
+from drethtr.network.attention import KeyValue
 
 try:
     import triton
@@ -24,17 +28,38 @@ TOKENS = 16
 """Tokens that are read at once."""
 
 
-def kernels_for(device: torch.device) -> Kernels:
-    """The fastest kernels for a device."""
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    return FUSED if triton is not None and (device.type == "cuda" or interpreted) else FORMULAS
+def kernels_for(like: KeyValue) -> Kernels:
+    """The fastest kernels that work here for keys as in `like`, of which only device, type and channels matter."""
+    keys, width = like.keys, like.keys.shape[-1]
+    meant = triton is not None and (keys.is_cuda or os.environ.get("TRITON_INTERPRET") == "1")
+    power_of_two = not width & (width - 1)  # as blocks of Triton must be
+    return FUSED if meant and power_of_two and can_compile(keys.device, keys.dtype, width) else FORMULAS
+
+
+@cache
+def can_compile(device: torch.device, dtype: torch.dtype, width: int) -> bool:
+    """Whether Triton can compile the kernels here, for which it needs a C compiler; warns if it cannot."""
+    like = KeyValue(*(torch.zeros(1, 1, 1, width, dtype=dtype, device=device) for _ in range(2)))
+    text = AncestralCache.empty(Ancestry.empty(1, TOKENS, device), like, FUSED)
+    try:
+        recall(like.keys, text, True)
+        attend(like.keys, text)
+    except torch.cuda.OutOfMemoryError:
+        raise
+    except Exception as error:  # Triton's own, those of the system, and those of the compiler
+        warnings.warn(
+            f"greedy and beam search take slower kernels, as Triton cannot compile its own ({first_line(error)}); it "
+            "needs a C compiler and the headers of Python",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 def recall(q: Tensor, cache: AncestralCache, normalize: bool) -> Tensor:
     """See `ancestry.recall`."""
     rows, heads, _, width = q.shape
-    if not fits(width):
-        return FORMULAS.recall(q, cache, normalize)
     read = q.new_empty(q.shape, dtype=cache.fade.dtype)
     sizes = rows, heads, cache.ancestry.rows.shape[1]
     descent = cache.ancestry.rows, cache.ancestry.position
@@ -55,18 +80,11 @@ def recall(q: Tensor, cache: AncestralCache, normalize: bool) -> Tensor:
 def attend(q: Tensor, cache: AncestralCache) -> tuple[Tensor, Tensor]:
     """See `ancestry.attend`."""
     rows, heads, _, width = q.shape
-    if not fits(width):
-        return FORMULAS.attend(q, cache)
     read, mass = q.new_empty(q.shape, dtype=cache.fade.dtype), q.new_empty(rows, heads, 1, 1, dtype=cache.fade.dtype)
     sizes = rows, heads, cache.ancestry.rows.shape[1]
     descent = cache.ancestry.rows, cache.ancestry.position
     attend_kernel[rows, heads](q.contiguous(), *cache.written, *descent, read, mass, *sizes, WIDTH=width, TOKENS=TOKENS)
     return read, mass
-
-
-def fits(width: int) -> bool:
-    """Whether a head has a power of two of channels, as blocks of Triton must."""
-    return not width & (width - 1)
 
 
 FUSED = Kernels(recall, attend)

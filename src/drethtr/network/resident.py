@@ -14,7 +14,7 @@ the vocabulary; `room` for tokens.
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock
 from typing import NamedTuple, Self
 
@@ -25,22 +25,34 @@ from torch import Tensor
 from drethtr.network.ancestry import AncestralCache, Ancestry, Kernels
 from drethtr.network.attention import KeyValue
 from drethtr.network.cache import RetentionCache, TextCache
+from drethtr.network.fused import kernels_for
 from drethtr.network.network import BatchMemory, DRetHTR
+from drethtr.recognition.batching import padded_lines
 from drethtr.recognition.decoding.stepwise import BeamSearch, Candidates, Hypothesis, best_of
 from drethtr.text.tokenizer import BOS
 
 ROOM = 64
 """Tokens for which a search first has room; then twice as many, and so on, each with a graph of its own."""
 
+
+def room_for(tokens: int) -> int:
+    """The room in which a search of this many steps ends."""
+    return ROOM << ((tokens - 1) // ROOM).bit_length()
+
+
 CHECKED = 8
 """Steps after which the host asks whether all lines are done."""
 
 LINES, IMAGE = 8, 64
-"""Batches are padded to multiples of these numbers of lines and image tokens: each shape is captured, so there must be
-few."""
+"""Batches are padded to a power of two of lines, at least `LINES`, and to multiples of `IMAGE` image tokens: each shape
+is captured, so there must be few. 2,404 lines of real data, 256 at a time, come in 15 shapes."""
 
-KEPT = 8
-"""Maximum number of captured searches that are kept, with their memory."""
+KEPT = 32
+"""Maximum number of captured searches that are kept, with their memory. It must be above the number of shapes: lines
+come widest first, so shapes take turns, and each would push out the one that comes next."""
+
+KEPT_SHARE = 0.25
+"""Share of a GPU's memory that they may take."""
 
 WARM_UP = 3
 """Steps before one is captured, in which libraries allocate what they need."""
@@ -63,7 +75,7 @@ class Shape(NamedTuple):
         """The smallest shape for a batch."""
         lines, _, image, _ = memory.layers[0].keys.shape
         return cls(
-            -(-lines // LINES) * LINES,
+            max(LINES, padded_lines(lines)),
             -(-image // IMAGE) * IMAGE,
             wanted.beams,
             ROOM,
@@ -199,19 +211,22 @@ class ResidentSearch:
         return not going_on
 
     def candidates(self) -> Candidates:
-        """The texts in numpy."""
-        tokens, gains, scores, lengths, closed, _ = (part.cpu().numpy() for part in self.texts)
+        """A copy of the texts in numpy, as the next batch is written into the same tensors."""
+        tokens, gains, scores, lengths, closed, _ = (part.cpu().numpy().copy() for part in self.texts)
         return Candidates(tokens, gains, scores, lengths, closed)
 
 
 class ResidentSearches:
     """Captured searches of one network; threads take turns."""
 
-    def __init__(self, network: DRetHTR, kernels: Kernels) -> None:
+    def __init__(self, network: DRetHTR) -> None:
         self.network = network
-        self.kernels = kernels
         self.kept: OrderedDict[Shape, ResidentSearch] = OrderedDict()
         self.turn = Lock()
+        device = next(network.parameters()).device
+        self.most_bytes = math.inf
+        if device.type == "cuda":
+            self.most_bytes = KEPT_SHARE * torch.cuda.get_device_properties(device).total_memory
 
     def run(self, memory: BatchMemory, wanted: BeamSearch) -> list[list[Hypothesis]]:
         """The best texts of each line.
@@ -247,16 +262,28 @@ class ResidentSearches:
     def search(self, shape: Shape, like: KeyValue) -> ResidentSearch:
         """A search of this shape, which is made and captured if there is none."""
         if shape not in self.kept:
-            while len(self.kept) >= KEPT:
+            self.kept[shape] = self.make(shape, like)
+            while len(self.kept) > KEPT or (len(self.kept) > 1 and self.kept_bytes > self.most_bytes):
                 self.kept.popitem(last=False)
-            try:
-                made = ResidentSearch(self.network, shape, like, self.kernels)
-            except torch.cuda.OutOfMemoryError:
-                self.kept.clear()  # what others keep may be all that is missing
-                made = ResidentSearch(self.network, shape, like, self.kernels)
-            self.kept[shape] = made
         self.kept.move_to_end(shape)
         return self.kept[shape]
+
+    def make(self, shape: Shape, like: KeyValue) -> ResidentSearch:
+        """A new search of this shape."""
+        kernels = kernels_for(like)
+        with suppress(torch.cuda.OutOfMemoryError):
+            return ResidentSearch(self.network, shape, like, kernels)
+        self.kept.clear()  # what others keep may be all that is missing
+        return ResidentSearch(self.network, shape, like, kernels)
+
+    @property
+    def kept_bytes(self) -> int:
+        """Memory of the searches that are kept, without that of their graphs."""
+        return sum(tensor.nbytes for search in self.kept.values() for tensor in search.tensors())
+
+
+CAPTURING = Lock()
+"""One graph at a time may be captured in a process, whatever its network and GPU."""
 
 
 def captured(step: Callable[[], None]) -> Callable[[], None]:
@@ -268,10 +295,22 @@ def captured(step: Callable[[], None]) -> Callable[[], None]:
             step()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    # Other threads may prepare their batches meanwhile, which the strict mode would forbid.
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+    # Other threads may prepare their batches meanwhile, which the strict mode would forbid. The default stream belongs
+    # to the GPU that was captured on first.
+    with CAPTURING, memory_as_reason(), torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
         step()
     return graph.replay
+
+
+@contextmanager
+def memory_as_reason() -> Iterator[None]:
+    """Let a capture that runs out of memory say so: its end fails as well, with an error that hides the first one."""
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__context__, torch.cuda.OutOfMemoryError):
+            raise error.__context__ from None
+        raise
 
 
 def can_stay(network: DRetHTR, memory: BatchMemory) -> bool:

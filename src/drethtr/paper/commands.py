@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.errors import CheckpointError, DataError, require
+from drethtr.base.errors import CheckpointError, ConfigError, DataError, require
 from drethtr.base.files import make_folder, write_text
 from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
@@ -62,6 +62,8 @@ def reproduce(
     from drethtr.paper.tables.table import reproduce as run_rows
 
     refuse_results(report, force=force)
+    if table is None and row:
+        raise ConfigError(f"--row is for one table: drethtr reproduce TABLE --row {row[0]!r}")
     size = named("scale", scale, {kind.name: kind for kind in (Full, Small, Smoke)})()
     where = open_device(device, threads)
     if table is not None:

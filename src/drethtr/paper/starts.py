@@ -36,10 +36,10 @@ HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
 CHUNK = 1 << 20
 """Bytes that are downloaded at once."""
 
-UNLIKELY = -8.0
+UNKNOWN_LOGIT = -8.0
 """The initial logit of a token that the image encoder does not know."""
 
-TOLD = 0.5
+DRAFT_STD = 0.5
 """Standard deviation of a draft character's contribution to an image token; that of a sinusoid is 0.7."""
 
 
@@ -171,7 +171,7 @@ def init_image_tokens(network: DRetHTR, ctc: CTCHead) -> None:
     """Initialize image tokens from their reading positions and the characters of the draft."""
     if ctc.place is not None and ctc.inform is not None:
         nn.init.eye_(ctc.place.weight)
-        nn.init.normal_(ctc.inform.weight, std=TOLD)
+        nn.init.normal_(ctc.inform.weight, std=DRAFT_STD)
         ctc.inform.weight[:, BLANK] = 0
         nn.init.zeros_(network.to_width.weight)
 
@@ -187,7 +187,7 @@ def copy_draft(draft: nn.Linear, finished: CTCHead | None, known: Tokenizer, tok
         raise ConfigError("start: the model has no CTC head to take the draft from")
     own = finished.draft
     nn.init.normal_(draft.weight, std=0.02)
-    draft.bias.fill_(UNLIKELY)
+    draft.bias.fill_(UNKNOWN_LOGIT)
     same = {token: token for token in range(SPECIALS)}
     for token in range(SPECIALS, tokenizer.size):
         match known.encode(tokenizer.decode([token])):

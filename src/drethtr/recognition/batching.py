@@ -41,6 +41,11 @@ def padded_width(columns: int) -> int:
     return -(-columns // WIDTH_STEP) * WIDTH_STEP
 
 
+def padded_lines(lines: int) -> int:
+    """The number of lines of a batch of few shapes: a power of two."""
+    return 1 << (lines - 1).bit_length()
+
+
 def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[list[int]]:
     """Indices in groups of similar width, widest first.
 

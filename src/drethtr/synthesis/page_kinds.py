@@ -7,13 +7,13 @@ import numpy as np
 
 from drethtr.layout.finder import Cell, Floats, Kind, Role
 from drethtr.synthesis.fragments import MONTHS, date, name, pick
-from drethtr.synthesis.page_sheet import Box, Mark, Sheet, Writer, inset, printed, set_down
+from drethtr.synthesis.page_sheet import Edges, Hand, Mark, Sheet, inset, printed, set_down
 
 POOL = 14
 """Different entries of a column of a table; writing every one of them would take most of the time."""
 
 
-def letter(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
+def letter(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
     """A letter or a page of prose, with a date, an address and a name where there is room."""
     left, top, right, bottom = inset(box, rng.uniform(0.06, 0.16), rng.uniform(0.05, 0.12))
     marginal(sheet, writer, box, rng)
@@ -38,8 +38,8 @@ def letter(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> 
 
 def prose(
     sheet: Sheet,
-    writer: Writer,
-    box: Box,
+    writer: Hand,
+    box: Edges,
     rng: np.random.Generator,
     pitch: float | None = None,
     note: Callable[[float, float], None] | None = None,
@@ -79,7 +79,7 @@ def prose(
     return row - pitch
 
 
-def insertion(sheet: Sheet, writer: Writer, below: Floats, pitch: float, rng: np.random.Generator) -> list[int]:
+def insertion(sheet: Sheet, writer: Hand, below: Floats, pitch: float, rng: np.random.Generator) -> list[int]:
     """One to four words between a line and the one above it, often with a caret."""
     mark = writer.smaller(rng.uniform(0.6, 0.85)).mark(writer.some(1, 4))
     x, y = below[0] + rng.uniform(0.1, 0.8) * (below[-1] - below[0])
@@ -89,7 +89,7 @@ def insertion(sheet: Sheet, writer: Writer, below: Floats, pitch: float, rng: np
     return sheet.put(mark, x - rng.uniform(0, 0.6) * mark.width, y - rng.uniform(0.5, 0.62) * pitch, Role.INSERTION)
 
 
-def strike(sheet: Sheet, writer: Writer, baseline: Floats, rng: np.random.Generator) -> None:
+def strike(sheet: Sheet, writer: Hand, baseline: Floats, rng: np.random.Generator) -> None:
     """Strike out a part of a line."""
     first, last = np.sort(rng.uniform(0, 1, 2))
     raised = baseline - (0, 0.5 * writer.x_height)
@@ -97,7 +97,7 @@ def strike(sheet: Sheet, writer: Writer, baseline: Floats, rng: np.random.Genera
     sheet.stroke([end.tolist() for end in ends], max(1, round(0.12 * writer.x_height)), int(rng.uniform(150, 255)))
 
 
-def marginal(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
+def marginal(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
     """What a page may have at its edges: a number, a printed heading, a stamp."""
     left, top, right, bottom = inset(box, 0.02, 0.012)
     if rng.random() < 0.4:
@@ -113,7 +113,7 @@ def marginal(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -
         stamp(sheet, writer, center, rng)
 
 
-def stamp(sheet: Sheet, writer: Writer, center: tuple[float, float], rng: np.random.Generator) -> None:
+def stamp(sheet: Sheet, writer: Hand, center: tuple[float, float], rng: np.random.Generator) -> None:
     """A stamp of an archive: one to three printed lines in a frame, askew."""
     turn, size = rng.normal(0, 0.15), writer.x_height * rng.uniform(0.6, 1.1)
     lean = np.array(((np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))))
@@ -133,7 +133,7 @@ def stamp(sheet: Sheet, writer: Writer, center: tuple[float, float], rng: np.ran
     sheet.region("stamp", lines)
 
 
-def opening(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
+def opening(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
     """Two pages side by side; one may be empty."""
     left, top, right, bottom = box
     middle = (left + right) / 2
@@ -145,7 +145,7 @@ def opening(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) ->
             fill(sheet, writer, page, rng)
 
 
-def noted(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
+def noted(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
     """Prose with notes in a wide margin, on the left or on the right."""
     marginal(sheet, writer, box, rng)
     left, top, right, bottom = inset(box, 0.04, rng.uniform(0.05, 0.1))
@@ -175,12 +175,17 @@ def noted(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> N
         sheet.stroke([(x, box[1]), (x + rng.normal(0, 3), box[3])], int(rng.integers(1, 3)), int(rng.uniform(60, 160)))
 
 
-def columns(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
+CROWDED = 1.75
+"""Size of the writing in narrow columns, times their number; chosen by eye."""
+
+
+def columns(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
     """Two or three columns of prose, with white or a rule between them."""
     marginal(sheet, writer, box, rng)
     left, top, right, bottom = inset(box, 0.05, 0.06)
     count = int(rng.choice((2, 2, 3)))
-    writer = writer.smaller(min(1.0, 14 / count / 8)) if writer.x_height * 60 * count > right - left else writer
+    if writer.x_height * 60 * count > right - left:  # columns of less than about 30 characters
+        writer = writer.smaller(CROWDED / count)
     if rng.random() < 0.4:
         mark = writer.smaller(1.3).mark(writer.some(2, 5), most=0.8 * (right - left))
         sheet.region(Kind.TEXT, sheet.put(mark, (left + right - mark.width) / 2, top))
@@ -197,26 +202,26 @@ def columns(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) ->
             )
 
 
-Entry = Callable[[Writer, np.random.Generator], str]
+Entry = Callable[[Hand, np.random.Generator], str]
 """Draws the text of a cell."""
 
 
-def word(writer: Writer, rng: np.random.Generator) -> str:
+def word(writer: Hand, rng: np.random.Generator) -> str:
     """One or two of the next words."""
     return writer.some(1, 2)
 
 
-def several(writer: Writer, rng: np.random.Generator) -> str:
+def several(writer: Hand, rng: np.random.Generator) -> str:
     """Some of the next words."""
     return writer.some(2, 7)
 
 
-def person(writer: Writer, rng: np.random.Generator) -> str:
+def person(writer: Hand, rng: np.random.Generator) -> str:
     """A name."""
     return name(writer.language, rng)
 
 
-def day(writer: Writer, rng: np.random.Generator) -> str:
+def day(writer: Hand, rng: np.random.Generator) -> str:
     """A short date."""
     months = MONTHS[writer.language]
     return pick(
@@ -224,14 +229,14 @@ def day(writer: Writer, rng: np.random.Generator) -> str:
     )
 
 
-def amount(writer: Writer, rng: np.random.Generator) -> str:
+def amount(writer: Hand, rng: np.random.Generator) -> str:
     """Some digits."""
     value = int(10 ** rng.uniform(0, 4))
     return pick((f"{value}", f"{value}.{rng.integers(0, 100):02}", f"{value}", "-"), rng)
 
 
-def register(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
-    """A table with two to eight columns, with or without rules, its cells of one or of several lines."""
+def register(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
+    """A table with three to seven columns, with or without rules, its cells of one or of several lines."""
     marginal(sheet, writer, box, rng)
     left, top, right, bottom = inset(box, rng.uniform(0.02, 0.08), rng.uniform(0.06, 0.1))
     entries: list[tuple[Entry, float]] = [(amount, 1.0), (day, 1.6), (person, 3.0), (several, 4.5), (word, 1.8)]
@@ -259,7 +264,7 @@ def register(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -
             sheet.stroke([(edges[0], row), (edges[-1], row)], 1, ink)
 
 
-def heading(sheet: Sheet, writer: Writer, edges: Floats, top: float, rng: np.random.Generator) -> float:
+def heading(sheet: Sheet, writer: Hand, edges: Floats, top: float, rng: np.random.Generator) -> float:
     """The printed or written names of the columns; returns how many rows they take."""
     size = writer.x_height
     for left, right in pairwise(edges.tolist()):
@@ -278,7 +283,7 @@ def heading(sheet: Sheet, writer: Writer, edges: Floats, top: float, rng: np.ran
 
 def table_rows(
     sheet: Sheet,
-    writer: Writer,
+    writer: Hand,
     chosen: Sequence[tuple[Entry, float]],
     edges: Floats,
     rows: tuple[float, float],
@@ -312,7 +317,7 @@ def table_rows(
     return cells
 
 
-def in_width(writer: Writer, text: str, room: float) -> list[str]:
+def in_width(writer: Hand, text: str, room: float) -> list[str]:
     """A text in parts that fit into a cell, at most three."""
     parts = [""]
     for word in text.split():
@@ -324,7 +329,7 @@ def in_width(writer: Writer, text: str, room: float) -> list[str]:
     return parts
 
 
-def account(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
+def account(sheet: Sheet, writer: Hand, box: Edges, rng: np.random.Generator) -> None:
     """Entries with an amount of one to three numbers each, often with dots that lead to it, and a sum."""
     marginal(sheet, writer, box, rng)
     left, top, right, bottom = inset(box, rng.uniform(0.05, 0.12), rng.uniform(0.06, 0.12))
@@ -362,7 +367,7 @@ def account(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) ->
             sheet.stroke([(x, top + 0.3 * pitch), (x + rng.normal(0, 1), bottom)], 1, int(rng.uniform(80, 200)))
 
 
-KINDS: tuple[Callable[[Sheet, Writer, Box, np.random.Generator], None], ...] = (
+KINDS: tuple[Callable[[Sheet, Hand, Edges, np.random.Generator], None], ...] = (
     letter,
     opening,
     register,

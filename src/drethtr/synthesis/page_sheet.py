@@ -21,11 +21,11 @@ WRITTEN = 56
 MAX_CUT = 0.4
 """A line that loses more of its length than this at the edge of its page is no line of it."""
 
-Box = tuple[float, float, float, float]
+Edges = tuple[float, float, float, float]
 """Left, top, right and bottom in pixels."""
 
 
-def inset(box: Box, x: float, y: float) -> Box:
+def inset(box: Edges, x: float, y: float) -> Edges:
     """A box with margins, relative to its width and height."""
     left, top, right, bottom = box
     x, y = x * (right - left), y * (bottom - top)
@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 
 
 @dataclass
-class Writer:
+class Hand:
     """A hand on one page, which keeps its size and slant, with what it writes.
 
     x_height  in pixels
@@ -62,7 +62,7 @@ class Writer:
     language: str
     rng: np.random.Generator
 
-    def smaller(self, factor: float) -> "Writer":
+    def smaller(self, factor: float) -> "Hand":
         """The same hand in another size."""
         return replace(self, x_height=self.x_height * factor)
 

@@ -18,7 +18,7 @@ from drethtr.layout.finder import MarkedPage
 from drethtr.synthesis.corpus import TRIES, draw_paragraph, language_of
 from drethtr.synthesis.fragments import MONTHS
 from drethtr.synthesis.page_kinds import KINDS, opening, prose
-from drethtr.synthesis.page_sheet import Box, Sheet, Writer, inset
+from drethtr.synthesis.page_sheet import Edges, Hand, Sheet, inset
 from drethtr.synthesis.photograph import Scene, photographed
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 from drethtr.synthesis.writing import Pen
@@ -111,7 +111,7 @@ class PageSynthesizer:
         if opening:
             fold = width * rng.uniform(0.46, 0.54)
             return Scene(height, width, ((left, top, fold, bottom), (fold, top, right, bottom)), (0, 0, 0, 0), bleeding)
-        beside: Box = (0, 0, 0, 0)
+        beside: Edges = (0, 0, 0, 0)
         if rng.random() < config.facing:
             share = rng.uniform(0.02, 0.16) * width
             if rng.random() < 0.5:
@@ -120,7 +120,7 @@ class PageSynthesizer:
                 beside, right = (width - share, top, width, bottom), width - share
         return Scene(height, width, ((left, top, right, bottom),), beside, bleeding)
 
-    def writer(self, scene: Scene, rng: np.random.Generator) -> Writer:
+    def writer(self, scene: Scene, rng: np.random.Generator) -> Hand:
         """A hand that has the characters of a text, and the text."""
         corpus = self.lines.corpus
         file = corpus.draw_file(rng)
@@ -137,10 +137,10 @@ class PageSynthesizer:
                 gap, stroke = rng.uniform(0.6, 1.4), rng.uniform(0.08, 0.2)
                 pen = replace(self.config.pen, gap=(gap, gap + 0.2), stroke=(stroke, stroke + 0.02))
                 words = (word for _ in repeat(None) for word in corpus.restrict(draw_paragraph(file, rng)).split())
-                return Writer(face, pen, max(x_height, 5.0), rng.normal(0, 0.12), words, language, rng)
+                return Hand(face, pen, max(x_height, 5.0), rng.normal(0, 0.12), words, language, rng)
         raise DataError(f"no font in {self.lines.fonts.path} has all characters of the texts, such as {sample!r}")
 
-    def beside(self, scene: Scene, writer: Writer, rng: np.random.Generator) -> Sheet:
+    def beside(self, scene: Scene, writer: Hand, rng: np.random.Generator) -> Sheet:
         """What is written on a facing page, whose lines are not the page's; empty if there is none."""
         sheet = Sheet(scene.height, scene.width)
         if scene.facing:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from drethtr.layout.finder import Floats, Layout, MarkedPage
-from drethtr.synthesis.page_sheet import Box, Sheet
+from drethtr.synthesis.page_sheet import Edges, Sheet
 
 BEND = 9
 """Rows and columns of the grid by which pages are bent."""
@@ -23,12 +23,12 @@ class Scene(NamedTuple):
 
     height: int
     width: int
-    pages: tuple[Box, ...]
-    beside: Box
+    pages: tuple[Edges, ...]
+    beside: Edges
     bleeding: bool
 
     @property
-    def box(self) -> Box:
+    def box(self) -> Edges:
         """The box around the pages."""
         return self.pages[0][0], self.pages[0][1], self.pages[-1][2], self.pages[0][3]
 

@@ -53,7 +53,7 @@ class PlacedWord(NamedTuple):
     start: float
 
 
-class Layout(NamedTuple):
+class SetLine(NamedTuple):
     """Words on a sheet: 255 is ink, `box` is around it (left, top, right, bottom), `baseline` is a row."""
 
     sheet: Image.Image
@@ -128,7 +128,7 @@ def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator
     return Writing(ink, layout.words, font, warp, shift, layout.baseline)
 
 
-def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.random.Generator) -> Layout:
+def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.random.Generator) -> SetLine:
     """Draw the words of a text side by side on a sheet that just contains them."""
     x_height = face.x_height * font.size
     low = max(x_height, 0.45 * face.ascent * font.size)  # faces with tiny letters have long strokes between them
@@ -148,10 +148,10 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.rando
     for left, top, mask in stamps:
         drawing.draw_bitmap((left - first, top - above), mask, 255)
     shifted = tuple(PlacedWord(word, left - first) for word, left in words)
-    return Layout(sheet, shifted, sheet.getbbox() or (0, 0, *sheet.size), -above)
+    return SetLine(sheet, shifted, sheet.getbbox() or (0, 0, *sheet.size), -above)
 
 
-def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, rng: np.random.Generator) -> Warp:
+def draw_warp(layout: SetLine, face: Face, size: int, pen: Pen, height: int, rng: np.random.Generator) -> Warp:
     """Choose the mapping of the layout into the picture: all its ink, with room for missing tall and deep letters."""
     left, top, right, bottom = layout.box
     above = min(top, layout.baseline - rng.uniform(0.8, 1) * face.ascent * size)

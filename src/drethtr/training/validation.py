@@ -76,7 +76,7 @@ class Validator:
             # As users read there: onnxruntime takes 0.4 of the time of torch.
             recognizer = Recognizer(model, self.decoder, threads=torch.get_num_threads())
         else:
-            recognizer = Recognizer(model, self.decoder, network=TorchNetwork(network))
+            recognizer = Recognizer(model, self.decoder, network=TorchNetwork.of(model, network))
         scores = evaluate(recognizer, self.samples)
         if scores.unreadable:
             raise scores.unreadable[0]

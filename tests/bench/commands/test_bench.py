@@ -60,12 +60,26 @@ def test_shows_writes_and_draws(drethtr, tmp_path, lines, command):
 def test_training_is_measured(drethtr, tmp_path, monkeypatch):
     batches = BatchConfig(pixels=48 * 4000, lines=2, max_columns=2000, chunk=8)
     run = replace(training.default_run(), network=TINY, batches=batches, augmentation=(), bfloat16=False)
-    monkeypatch.setattr(training, "default_run", lambda: run)
+    monkeypatch.setattr(training, "default_run", lambda **_: run)
     options = ("--count", "2", "--workers", "0", "--device", "cpu", "--json", tmp_path / "speed.json")
     outcome = drethtr("bench", "training", *options)
     assert outcome.code == 0, outcome.err
     speed = json.loads((tmp_path / "speed.json").read_text())
     assert speed["lines"] >= 2 and f"{speed['lines_per_second']:.1f} lines/s" in outcome.out
+
+
+def test_settings_change_the_default_run(drethtr, monkeypatch):
+    measured = []
+
+    def measure(run, **options):
+        measured.append(run)
+        return training.TrainingSpeed(2, 1.0, 0.0, 800.0, 0)
+
+    monkeypatch.setattr(training, "measure", measure)
+    assert drethtr("bench", "training", "--device", "cpu", "--set", "batches.lines=7").code == 0
+    assert measured == [replace(training.default_run(), batches=replace(training.default_run().batches, lines=7))]
+    outcome = drethtr("bench", "training", "--device", "cpu", "--set", "nonsense.field=1")
+    assert outcome.code == 2 and "nonsense" in outcome.err
 
 
 def test_the_host_is_measured_against_another_version(drethtr, tmp_path, lines):

@@ -15,6 +15,7 @@ from drethtr.bench.quality.check import (
     measure_support,
     pools_of,
     precision_of_errors,
+    report,
     weigh_cases,
 )
 from drethtr.datasets.sample import Sample
@@ -49,6 +50,20 @@ def test_a_set_is_judged_by_a_fit_that_never_saw_it(cases):
     assert alone == left_out
 
 
+def test_a_set_without_others_to_fit_on_is_refused(cases):
+    """The fit in the model was made on lines of the same sets."""
+    own = [case for case in cases if case.set == "a"]
+    with pytest.raises(DataError, match="lines of a only"):
+        measure_support(cases, (), fit_support(cases), own)
+
+
+def test_a_report_says_which_fit_judges(cases):
+    found = measure_support(cases, (), fit_support(cases))
+    assert "fit on other sets" in report(found, held_out=True) and "fit on other sets" not in report(
+        found, held_out=False
+    )
+
+
 def test_right_texts_alone_teach_nothing(cases):
     with pytest.raises(DataError, match="nothing to fit"):
         fit_support([case for case in cases if not case.kind])
@@ -70,6 +85,7 @@ def test_lines_are_accepted_as_long_as_few_wrong_ones_come_with_them():
     assert acceptance(lines([0.9] * 3 + [0.5], [0.7])) == (pytest.approx(0.9 * 3 / 4), None)
     assert acceptance(lines([0.999] * 4, [0.1])) == (pytest.approx(0.9), 1)
     assert acceptance(lines([0.5], [0.999])) == (0, 0)
+    assert acceptance(lines([0.9], [0.9]))[0] == 0  # which of the two comes first is chance
 
 
 def test_wrong_lines_count_as_a_tenth_of_all_however_many_there_are():

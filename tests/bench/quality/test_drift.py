@@ -1,12 +1,19 @@
 """How far the two forms of the network are apart."""
 
+from dataclasses import replace
+
 import noise
 import numpy as np
 import pytest
 import torch
 
-from drethtr.bench.quality.drift import drift, text_drift
+from drethtr.bench.quality.drift import drift, measure, text_drift
 from drethtr.network.backend import stack
+from drethtr.network.rescorer import RescorerNetwork
+from drethtr.recognition.decoding.strategies import Joint
+from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.file import Rescorer
+from drethtr.recognition.network import Precision
 
 
 @pytest.fixture(autouse=True)
@@ -53,3 +60,21 @@ def test_drift_is_reported_per_line():
     assert len(together) == 2 and together[0] < together[1]
     alone = drift(made, tokens.expand(2, -1), memory)[1]
     assert together[1] == pytest.approx(float(alone.max()), rel=0.2)
+
+
+def test_the_texts_are_those_that_users_get(tiny_model, monkeypatch):
+    """Of the models that are shipped, a rescorer chooses among candidates."""
+    asked, forward = [], RescorerNetwork.forward
+
+    def counted(self, *given):
+        asked.append(given)
+        return forward(self, *given)
+
+    monkeypatch.setattr(RescorerNetwork, "forward", counted)
+    config = RescorerConfig(layers=1, width=16, heads=2, hidden=32)
+    weights = RescorerNetwork(config, tiny_model.tokenizer.size).state_dict()
+    rescorer = Rescorer(config, {name: weight.numpy() for name, weight in weights.items()})
+    model = replace(tiny_model, rescorer=rescorer)
+    line = np.random.default_rng(0).integers(0, 255, (48, 300)).astype(np.uint8)
+    [found] = measure(model, Joint(language_weight=0.3), [line], torch.device("cpu"), Precision.FLOAT32)
+    assert asked and found < 1e-3

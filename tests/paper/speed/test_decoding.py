@@ -20,6 +20,7 @@ from drethtr.paper.speed.decoding import (
     images_of,
     measure,
     measure_memory,
+    notes,
     on_canvas,
     prepare_published,
     tasks_of,
@@ -27,7 +28,6 @@ from drethtr.paper.speed.decoding import (
 from drethtr.paper.speed.race import QUICK, can_measure
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
-from drethtr.recognition.decoding.strategies import View
 from drethtr.recognition.model.architecture import SMALL, Learned, Light, Retentive
 
 PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
@@ -39,8 +39,8 @@ TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=30
 def test_texts_are_as_long_as_they_should_be(mixer, beams):
     task = replace(TASK, beams=beams)
     network = TorchNetwork(build(task, mixer))
-    view = View.of(network.encode(images_of(task, 48)))
-    assert [len(text.tokens) for text in task.strategy.find(network, [view])] == [7, 7]
+    texts = NetworkScorer(network, network.encode(images_of(task, 48))).search(beams)
+    assert [len(best.tokens) for [best] in texts] == [7, 7]
 
 
 @pytest.mark.parametrize(("batch", "beams", "steps"), [(1, 1, 8), (1, 3, 8), (2, 3, 8), (2, 1, LIMIT)])
@@ -98,6 +98,24 @@ def test_the_formulas_of_memory():
     assert copied == pytest.approx(5870, rel=0.001)
     assert retention == pytest.approx(2684, rel=0.001) and text == pytest.approx(3942, rel=0.001)
     assert image == pytest.approx(590 * 50 / 140, rel=0.01)
+
+
+@pytest.mark.parametrize(("characters", "room"), [(44, 64), (63, 64), (64, 128), (128, 256)])
+def test_on_a_gpu_the_formulas_are_those_of_searches_that_stay_there(characters, room):
+    """They keep keys and values of the text whatever the mixer, and copy those of the image twice."""
+    here = Task(name="small", config=SMALL, batch=8, beams=10, characters=characters)
+    there = replace(here, device=torch.device("cuda"))
+    image, copied, memory, text = formulas(here).values()
+    names, found = zip(*formulas(there).items(), strict=True)
+    assert found == pytest.approx((3 * image, copied, memory, text * room / characters))
+    assert "published" in names[2] and f"N = {room}" in names[3]
+
+
+def test_on_a_gpu_the_published_algorithm_is_called_eager():
+    there = replace(TASK, device=torch.device("cuda"))
+    assert [one.name for one in contenders(there)][-1] == "published, eager"
+    assert "published, eager: the paper's algorithm" in notes(there)[1]
+    assert "preallocated" in notes(TASK)[1] and "preallocated" not in notes(there)[1]
 
 
 def test_a_grid_has_every_combination():

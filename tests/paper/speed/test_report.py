@@ -1,11 +1,14 @@
 import json
 from xml.etree import ElementTree
 
+import torch
+
 from drethtr.paper.speed.race import Race
 from drethtr.paper.speed.report import BenchmarkReport, CurveChart
 
 RACE = Race("SMALL, batch 1", "s", {"ours": (1.0, 1.25), "theirs": (3.0, 3.0)}, {"by formula": 0.5})
-REPORT = BenchmarkReport("Some <title>", ("A note.",), (RACE, RACE))
+CPU = torch.device("cpu")
+REPORT = BenchmarkReport("Some <title>", ("A note.",), (RACE, RACE), CPU)
 
 
 def test_table_holds_all_figures_and_lines_up():
@@ -21,6 +24,7 @@ def test_table_holds_all_figures_and_lines_up():
 def test_json_has_every_single_figure_and_the_machine():
     found = json.loads(json.dumps(REPORT.to_json()))
     assert {"processor", "threads", "torch", "drethtr"} <= found["machine"].keys()
+    assert found["machine"]["device"] == "cpu" and found["machine"]["gpu"] is None  # even where there is one
     race = found["races"][0]
     assert race["work"] == "SMALL, batch 1" and race["facts"] == {"by formula": 0.5}
     assert race["contenders"][1]["figures"] == [3.0, 3.0]
@@ -29,7 +33,7 @@ def test_json_has_every_single_figure_and_the_machine():
 
 def test_plots_are_well_formed():
     points = [Race("work", unit, {"ours": (1.0,), "theirs": (at,)}, at=at) for unit in ("s", "MB") for at in (1.0, 9.0)]
-    for report in (REPORT, BenchmarkReport("Curves", (), points, CurveChart("tokens"))):
+    for report in (REPORT, BenchmarkReport("Curves", (), points, CPU, CurveChart("tokens"))):
         drawing = ElementTree.fromstring(report.plot())
         assert drawing.tag.endswith("svg")
         words = [element.text for element in drawing.iter() if element.tag.endswith("text")]

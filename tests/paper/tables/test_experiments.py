@@ -41,6 +41,7 @@ def test_characters_outside_the_alphabet_are_reported(conditions, tmp_path):
     own = replace(conditions, material=replace(conditions.material, sets={"iam": lines}), say=said.append)
     outcome = Trained().measure(own, seed=0)
     assert outcome.figures[LINES] == 1 and outcome.lines[0].text == "a € e"
+    assert outcome.decoder == repr(conditions.scale.strategy)
     assert "reading 1 test lines (1 characters are not in the model's alphabet)" in said[-1]
 
 

@@ -14,7 +14,7 @@ from drethtr.paper.tables.experiments import Trained
 from drethtr.paper.tables.paper import BEAMS, EFFICIENCY, GAMMA
 from drethtr.paper.tables.report import (
     TOKENS,
-    Measured,
+    RowResults,
     cost_chart,
     decay_of,
     difference,
@@ -148,21 +148,31 @@ def test_a_sheet_shows_mean_deviation_interval_and_difference():
     assert "A note." in text and "mean ± standard deviation" in text
 
 
+def test_a_sheet_names_the_decoders():
+    """Published rates are with 5, 6, 9 or 10 beams."""
+    read = [
+        replace(one, outcome=replace(one.outcome, decoder=f"PublishedBeam(beams={beams})"))
+        for one, beams in zip(RESULTS["a"], (5, 10), strict=True)
+    ]
+    text = sheet(TABLE, {"a": read}).markdown()
+    assert "Read with PublishedBeam(beams=5), PublishedBeam(beams=10)." in text
+
+
 def test_a_difference_needs_the_same_lines_as_often():
-    first = Measured(A, RESULTS["a"])
-    assert difference(Measured(B, RESULTS["b"][:1]), first, CER) is None
-    assert difference(Measured(C, ()), first, CER) is None
-    assert difference(Measured(B, RESULTS["b"]), first, CER).difference == pytest.approx(-0.05)
+    first = RowResults(A, RESULTS["a"])
+    assert difference(RowResults(B, RESULTS["b"][:1]), first, CER) is None
+    assert difference(RowResults(C, ()), first, CER) is None
+    assert difference(RowResults(B, RESULTS["b"]), first, CER).difference == pytest.approx(-0.05)
     moved, others = (
         [with_lines(result, **change) for result in RESULTS["b"]] for change in ({"key": ""}, {"page": ""})
     )
-    assert difference(Measured(B, moved), first, CER).difference == pytest.approx(-0.05)
-    assert difference(Measured(B, others), first, CER) is None
+    assert difference(RowResults(B, moved), first, CER).difference == pytest.approx(-0.05)
+    assert difference(RowResults(B, others), first, CER) is None
 
 
 def test_the_interval_is_that_of_pages():
     wrong = [0, 0] * 5 + [2, 2] * 5
-    one = Measured(A, [result("a", 0, wrong)])
+    one = RowResults(A, [result("a", 0, wrong)])
     low, high = re.search(r"\[(.+), (.+)\]", sheet(TABLE, {"a": one.results}).rows[0][2]).groups()
     assert float(low) < 10 - 5 and float(high) > 10 + 5  # ten pages, not twenty lines
 

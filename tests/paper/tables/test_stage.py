@@ -3,10 +3,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.paper.tables.material import SPLITS, STEM, DataFiles, PaperData, make_material
-from drethtr.paper.tables.paper import BACKBONES, GAMMA, MIXER, PRETRAINING, TOKENS
+from drethtr.paper.tables.paper import BACKBONES, EFFICIENCY, GAMMA, MIXER, PRETRAINING, TOKENS
 from drethtr.paper.tables.scale import Small, Smoke
 from drethtr.paper.tables.stage import FINISHED, carry_out
 from drethtr.paper.tables.table import reproduce, result_path
@@ -38,6 +39,33 @@ def test_an_interrupted_training_resumes(conditions):
         "metrics.jsonl",
         FINISHED,
     ]
+
+
+def test_on_a_gpu_batches_have_few_shapes(conditions, monkeypatch):
+    """The same training as elsewhere, by its folder."""
+
+    class Begun(Exception):
+        pass
+
+    def train(run, folder, **options):
+        raise Begun(run.batches.fixed_shapes, folder)
+
+    monkeypatch.setattr("drethtr.paper.tables.stage.train", train)
+    stage, begun = stage_of(GAMMA, 0, conditions, seed=8), []
+    for device in ("cpu", "cuda"):
+        with pytest.raises(Begun) as error:
+            carry_out(stage, replace(conditions, device=torch.device(device)))
+        begun.append(error.value.args)
+    (here, folder), (there, same) = begun
+    assert (here, there) == (False, True) and folder == same
+
+
+def test_times_of_other_hardware_are_not_combined_in_a_table(conditions, monkeypatch):
+    experiment = EFFICIENCY.rows[0].experiment
+    before = experiment.fingerprint(conditions, 0)
+    assert experiment.fingerprint(conditions, 0) == before
+    monkeypatch.setattr("drethtr.paper.speed.report.processor", lambda: "another")
+    assert experiment.fingerprint(conditions, 0) != before
 
 
 def test_a_finished_training_is_not_repeated(conditions):

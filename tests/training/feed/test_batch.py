@@ -9,6 +9,7 @@ import torch
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.datasets.sample import Sample
+from drethtr.images.deslant import deslant
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.batching import WIDTH_STEP, padded_width
 from drethtr.synthesis.random_step import RandomStep
@@ -125,6 +126,29 @@ def test_every_sample_is_augmented_differently(make_samples):
         float(image[0, 0, 0]) for batch in batches_of(mixture, augmentation=(Darken(),))[0] for image in batch.images
     }
     assert len(grays) > 10
+
+
+def test_lines_are_deslanted_before_they_are_augmented(draw):
+    """Noise and paper on the sides would be taken for slanted strokes."""
+    seen = []
+
+    class Noted(RandomStep):
+        def __call__(self, line, rng):
+            seen.append(line)
+            return np.pad(line, ((0, 0), (0, 60)), constant_values=255)
+
+    slanted = np.full((40, 160), 255, np.uint8)
+    for left in (20, 60, 100):
+        for row in range(40):
+            slanted[row, left + row // 2 : left + row // 2 + 4] = 0
+    mixture = LineMixture((RealSupply("a", (Sample(slanted, "abc", set="a", key="a"),)),), (1.0,), seed=0)
+    preparation = Preparation(height=16, deslant=True)
+    batches = Batches(mixture, preparation, TOKENIZER, replace(CONFIG, chunk=1), (Noted(),))
+    [batch] = batches[0]
+    np.testing.assert_array_equal(seen[0], deslant(slanted))
+    assert not np.array_equal(seen[0], slanted)
+    expected = Preparation(height=16)(np.pad(deslant(slanted), ((0, 0), (0, 60)), constant_values=255))
+    np.testing.assert_array_equal(batch.images[0, 0, :, : batch.widths[0]].numpy(), expected)
 
 
 def test_prose_is_the_texts_of_the_lines_and_drawn_ones(mixture):

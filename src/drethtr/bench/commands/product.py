@@ -51,8 +51,14 @@ def training(
     from drethtr.training.run import RunConfig
 
     refuse_results(json_file, force=force)
-    wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
-    speed = measure(wanted, lines=count, workers=workers, device=open_device(device, threads))
+    where = open_device(device, threads)
+    if run is not None:
+        wanted = config.load(RunConfig, run, settings or ())
+    else:
+        changes: dict[str, object] = {}
+        config.set_values(changes, settings or ())
+        wanted = config.from_dict(RunConfig, changes, default=default_run(fixed_shapes=where.type == "cuda"))
+    speed = measure(wanted, lines=count, workers=workers, device=where)
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
     typer.echo(
         f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
@@ -68,7 +74,7 @@ def host(
     model: ModelFile = None,
     decoders: Annotated[str, typer.Option(metavar="A,B", help="Decoders to measure.")] = "ctc,joint",
     count: Count = 96,
-    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="The least time of N rounds counts.")] = 5,
+    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="Report the fastest of N rounds.")] = 5,
     against: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The --json of another version on this machine; ratios to it are printed."),

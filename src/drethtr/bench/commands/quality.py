@@ -63,7 +63,7 @@ def check(
         others = weigh_cases(recognizer, fitted_on, seed, bar.update)
         cases = weigh_cases(recognizer, samples, seed, bar.update)
     found = measure_support(cases, known_sets(recognizer.model), fit_of(recognizer.model), others)
-    deliver(report(found), {"sets": list(map(asdict, found))}, recognizer, json_file)
+    deliver(report(found, held_out=bool(others)), {"sets": list(map(asdict, found))}, recognizer, json_file)
 
 
 @app.command("fit-check")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from drethtr.paper.speed.report import BenchmarkReport
 
 BATCHES, DECODERS = "1,8", "greedy,verified,ctc,joint,beam:10"
-LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
+LENGTHS = "64,94,128,256,512,1024,2000,5000,10000"
 
 app = typer.Typer()
 

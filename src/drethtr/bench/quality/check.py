@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drethtr.base.errors import DataError
 from drethtr.bench.quality.corruptions import KINDS, Corrupted, corrupt
 from drethtr.bench.quality.retrieval.ranking import average_precision
 from drethtr.cli.reports import figure, table
@@ -128,14 +129,13 @@ PRECISION = 0.99
 OMITTED = "omitted"
 
 CONVENTION = (
-    "Right texts got one error at a time; every set is judged by a fit on other sets. AUROC: probability that a wrong "
-    "word is less probable than a right one. AP: average precision where 5 % of the words are wrong. R2, R5: share of "
-    "wrong words found at the threshold where 2 or 5 % of the right words of the same row are doubted. Overlooked: "
-    f"share of wrong words that are called supported, with a probability of {DOUBTED} or more; false alarms: share of "
-    "right words that are not. Differs: the baseline that doubts every word that is read otherwise. ECE: mean "
-    "difference between probability and truth over ten bins, 5 % of the words being wrong. Omitted: the same of gaps "
-    "between words. Lines accepted: the most at a precision of 99 %, 10 % being wrong; precision: of those accepted by "
-    "their probabilities to be so precise."
+    "Right texts got one error at a time. AUROC: probability that a wrong word is less probable than a right one. AP: "
+    "average precision where 5 % of the words are wrong. R2, R5: share of wrong words found at the threshold where 2 "
+    "or 5 % of the right words of the same row are doubted. Overlooked: share of wrong words that are called "
+    f"supported, with a probability of {DOUBTED} or more; false alarms: share of right words that are not. Differs: "
+    "the baseline that doubts every word that is read otherwise. ECE: mean difference between probability and truth "
+    "over ten bins, 5 % of the words being wrong. Omitted: the same of gaps between words. Lines accepted: the most at "
+    "a precision of 99 %, 10 % being wrong; precision: of those accepted by their probabilities to be so precise."
 )
 
 
@@ -220,10 +220,15 @@ def measure_support(
         known: The sets that the model was trained on.
         fit: The fit to evaluate, unless there are cases to fit on.
         fitted_on: Cases of other lines: each set is evaluated with a fit on those of the other sets.
+
+    Raises:
+        DataError: if there are such cases, but for some set only its own.
     """
     judged: dict[str, tuple[list[SupportCase], SupportFit]] = {}
-    for name in {case.set for case in cases}:
+    for name in sorted({case.set for case in cases}):
         others = [case for case in fitted_on if case.set != name]
+        if fitted_on and not others:
+            raise DataError(f"--fit has lines of {name} only, which is to be judged by a fit on other sets")
         judged[name] = [case for case in cases if case.set == name], fit_support(others) if others else fit
     return [pool_figures(pool, [judged[name] for name in some]) for pool, some in pools_of(judged, known).items()]
 
@@ -314,15 +319,19 @@ def acceptance(lines: Judged) -> tuple[float, float | None]:
     number = np.where(lines.right, lines.right.sum(), (~lines.right).sum())
     # All wrong lines count, each for a part: one draw of 10 % gave 0.29 to 0.85 (LOG.md, 2026-11-25, evening).
     weight = np.where(lines.right, 1 - WRONG_LINES, WRONG_LINES) / number
-    order = np.argsort(-lines.probability, kind="stable")
+    order = np.lexsort((lines.right, -lines.probability))  # of equally probable lines, wrong ones first
     accepted, right, expected = ((weight * some)[order].cumsum() for some in (1, lines.right, lines.probability))
     enough, promised = np.flatnonzero(right >= PRECISION * accepted), np.flatnonzero(expected >= PRECISION * accepted)
     share = float(accepted[enough[-1]]) if len(enough) else 0.0
     return share, float(right[promised[-1]] / accepted[promised[-1]]) if len(promised) else None
 
 
-def report(pools: Sequence[PoolFigures]) -> str:
-    """Figures of each set and pool of sets: one row for each, then one per kind of error."""
+def report(pools: Sequence[PoolFigures], *, held_out: bool) -> str:
+    """Figures of each set and pool of sets: one row for each, then one per kind of error.
+
+    Args:
+        held_out: Whether each set is judged by a fit on other sets.
+    """
     titles = ("", "cases", "AUROC", "AP", "R2 %", "R5 %", "overlooked %", "differs %", "ECE %")
     rows: list[tuple[str, ...]] = []
     for pool in pools:
@@ -333,4 +342,5 @@ def report(pools: Sequence[PoolFigures]) -> str:
             found = figure(kind.auroc, 3, 1), figure(kind.ap, 2, 1), figure(kind.r2, 1), figure(kind.r5, 1)
             missed = figure(kind.overlooked, 1), figure(kind.differs, 1)
             rows.append((f"  {name}", f"{kind.cases:,}", *found, *missed, "", "", ""))
-    return f"{table((*titles, 'lines accepted %', 'precision %'), rows)}\n\n{CONVENTION}"
+    fit = "Each set is judged by a fit on other sets." if held_out else "All sets are judged by the fit in the model."
+    return f"{table((*titles, 'lines accepted %', 'precision %'), rows)}\n\n{CONVENTION} {fit}"

@@ -33,7 +33,7 @@ def measure(
 
     It covers the text side only, which in bfloat16 still computes in float32 for narrow networks.
     """
-    network = TorchNetwork(network_of(model, device), precision)
+    network = TorchNetwork.of(model, network_of(model, device), precision)
     recognizer = Recognizer(model, strategy, network=network, precision=precision)
 
     def work(group: Sequence[PreparedPiece], view: View) -> list[float]:

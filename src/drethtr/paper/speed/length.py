@@ -46,7 +46,7 @@ def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> BenchmarkRepo
         f"from about N = {head} on; up to {head // 2} tokens waiting to enter its memory take as much again. For short "
         "texts, most of the time goes into the layers that both share.",
     )
-    return BenchmarkReport("Length: the next token after N", notes, races, CurveChart("tokens"))
+    return BenchmarkReport("Length: the next token after N", notes, races, task.device, CurveChart("tokens"))
 
 
 def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rounds) -> list[Race]:

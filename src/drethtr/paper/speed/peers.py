@@ -83,7 +83,7 @@ def measure_strategies(
         work = f"COMPACT, {batch} at a time"
         races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
     notes = (f"The shipped model in {precision.value} on {len(lines)} real lines, from image to reading.",)
-    return BenchmarkReport("Strategies: milliseconds per line", notes, races)
+    return BenchmarkReport("Strategies: milliseconds per line", notes, races, device)
 
 
 class KnownLine(NamedTuple):
@@ -133,13 +133,16 @@ def measure(
             contenders = [*ours, *others, *commands]
             races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
     characters = sum(len(known.text) for known in lines) / len(lines)
+    if device.type == "cpu":
+        where = f"COMPACT reads one line on each of {torch.get_num_threads()} threads."
+    else:
+        where = f"COMPACT and TrOCR read batches on {device}, the others on the processor."
     notes = (
-        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT reads one line on "
-        f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one token per "
-        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, "
-        "including its startup.",
+        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. {where} TrOCR: random "
+        f"weights, greedy, one token per {CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the "
+        "command for all lines, including its startup.",
     )
-    return BenchmarkReport("Peers: milliseconds per line", notes, races)
+    return BenchmarkReport("Peers: milliseconds per line", notes, races, device)
 
 
 def save(lines: Sequence[Line], folder: Path) -> list[Path]:

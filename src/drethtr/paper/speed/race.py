@@ -71,7 +71,7 @@ class Race:
         return Spread.of(self.figures[name])
 
     def ratio(self, name: str) -> Spread:
-        """The baseline's figures divided by a contender's, round by round."""
+        """The baseline's figures divided by a contender's, round by round: 2 for one that takes half the time."""
         first = next(iter(self.figures.values()))
         return Spread.of([other / own for own, other in zip(first, self.figures[name], strict=True)])
 

@@ -49,11 +49,12 @@ class CurveChart:
 
 @dataclass(frozen=True)
 class BenchmarkReport:
-    """The races of a benchmark, with notes that explain the figures."""
+    """The races of a benchmark on a device, with notes that explain the figures."""
 
     title: str
     notes: Sequence[str]
     races: Sequence[Race]
+    device: torch.device
     chart: Chart = ratio_chart
 
     def table(self) -> str:
@@ -67,7 +68,7 @@ class BenchmarkReport:
         return {
             "title": self.title,
             "notes": list(self.notes),
-            "machine": machine(),
+            "machine": machine(self.device),
             "races": [
                 {
                     "work": race.work,
@@ -114,12 +115,13 @@ def readable(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def machine() -> dict[str, Any]:
-    """The machine and software that produced the figures."""
+def machine(device: torch.device) -> dict[str, Any]:
+    """The machine and software that produced figures on a device."""
     return {
         "processor": processor(),
         "threads": torch.get_num_threads(),
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "device": str(device),
+        "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else None,
         "system": platform.platform(),
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -18,9 +18,11 @@ from drethtr.evaluation.metrics import Counts
 from drethtr.evaluation.reading import ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.network.backend import TorchNetwork, network_of
-from drethtr.paper.speed.decoding import VOCABULARY, Task, build, prepare_ours
+from drethtr.network.network import DRetHTR
+from drethtr.paper.speed.decoding import VOCABULARY, Task, prepare_ours
 from drethtr.paper.speed.peers import TROCR_PIXELS, check_transformers, write_pieces
 from drethtr.paper.speed.race import Contender, Work, memory_race, time_race
+from drethtr.paper.speed.report import machine
 from drethtr.paper.tables.material import IAM, DataFiles, contents
 from drethtr.paper.tables.runs import Change, Course, Variation, real_only, training
 from drethtr.paper.tables.stage import Conditions, TrainingStage, carry_out, digest
@@ -98,9 +100,8 @@ class Trained(Experiment):
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
         path = carry_out(self.stage(conditions, seed), conditions)
         model = load_model(path)
-        network = TorchNetwork(
-            network_of(model, conditions.device)
-        )  # torch for every row, so that times are comparable
+        # torch for every row, so that times are comparable
+        network = TorchNetwork.of(model, network_of(model, conditions.device))
         recognizer = Recognizer(model, self.reader(conditions), network=network)
         files = conditions.material.lines(self.lines).test
         samples = to_read(open_all(files))
@@ -109,14 +110,22 @@ class Trained(Experiment):
             f"reading {len(samples):,} test lines ({unknown} characters are not in the model's alphabet) with "
             f"{recognizer.strategy!r}"
         )
+        if conditions.device.type == "cuda":
+            read_lines(recognizer, samples)  # so that the planning of convolutions and steps is not timed
         begun = time.monotonic()
         read = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
-        figures, lines = measured(recognizer.model, read, nats_of_lines(recognizer, samples))
-        return Measurement(figures=figures | {SECONDS: seconds}, lines=lines, files=files, model=str(path))
+        figures, lines = figures_of(recognizer.model, read, nats_of_lines(recognizer, samples))
+        return Measurement(
+            figures=figures | {SECONDS: seconds},
+            lines=lines,
+            files=files,
+            model=str(path),
+            decoder=repr(recognizer.strategy),
+        )
 
 
-def measured(
+def figures_of(
     model: Model, read: Sequence[ScoredLine], nats: Sequence[float | None]
 ) -> tuple[dict[str, float], tuple[LineResult, ...]]:
     """The figures of readings, and the results line by line."""
@@ -173,6 +182,12 @@ CHARACTERS, PIECES = 44, 17
 NONE = DataFiles((), (), ())
 
 
+def hardware(device: torch.device) -> list[Any]:
+    """What times depend on, as times of other hardware must not stand beside new ones."""
+    found = machine(device)
+    return [device.type, *(found[name] for name in ("processor", "threads", "gpu"))]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Timed(Experiment):
     """Decode texts of `tokens` tokens from a vocabulary of this size, with `beams` beams."""
@@ -197,8 +212,8 @@ class Timed(Experiment):
 
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
         task = self.task(conditions)
-        sizes = [task.batch, task.beams, task.characters, task.vocabulary, task.pixels, conditions.device.type]
-        return digest([config.to_dict(task.config), sizes])
+        sizes = [task.batch, task.beams, task.characters, task.vocabulary, task.pixels]
+        return digest([config.to_dict(task.config), sizes, hardware(conditions.device)])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
         """Do nothing, since the weights are random."""
@@ -206,7 +221,9 @@ class Timed(Experiment):
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
         task = self.task(conditions)
         contender = Contender("ours", partial(prepare_ours, task, task.config.mixer))
-        return timed(contender, build(task, task.config.mixer), conditions)
+        with torch.device("meta"):  # only to count its parameters
+            network = DRetHTR(task.config, task.vocabulary)
+        return timed(contender, network, conditions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,8 +235,8 @@ class TimedTrOCR(Experiment):
 
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
         scale = conditions.scale
-        sizes = [scale.batch, self.beams, scale.trocr_layers, conditions.device.type]
-        return digest([self.network.__name__, sizes])
+        sizes = [scale.batch, self.beams, scale.trocr_layers]
+        return digest([self.network.__name__, sizes, hardware(conditions.device)])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
         """Check that the package is installed; the weights are random."""

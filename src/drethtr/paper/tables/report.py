@@ -72,7 +72,7 @@ CONVENTION = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class RowResults:
     """A row with its results, one per seed, possibly none."""
 
     row: TableRow
@@ -123,7 +123,7 @@ class ResultTable:
 
 def sheet(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> ResultTable:
     """Format all rows of a table; rows without results have the paper's figures only."""
-    measured = [Measured(row, results.get(row.name, ())) for row in table.rows]
+    measured = [RowResults(row, results.get(row.name, ())) for row in table.rows]
     shown = [m for m in MEASURES if any(one.values(m) or m in one.row.paper for one in measured)]
     read = any(one.pages for one in measured)
     head = ["", "seeds"]
@@ -131,7 +131,10 @@ def sheet(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> ResultT
         head += [measure, *(["paper"] if published(measure, table) else [])]
         head += ["minus first row"] if measure in RATES else []
     rows = [cells(one, measured[0], shown, table) for one in measured]
-    return ResultTable(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
+    decoders = dict.fromkeys(result.outcome.decoder for one in measured for result in one.results)
+    named = [f"Read with {', '.join(filter(None, decoders))}."] if any(decoders) else []
+    notes = [*table.notes, *named, *([CONVENTION] if read else [])]
+    return ResultTable(f"{table.title} ({table.source})", head, rows, notes)
 
 
 def published(measure: str, table: PaperTable) -> bool:
@@ -139,7 +142,7 @@ def published(measure: str, table: PaperTable) -> bool:
     return any(measure in row.paper for row in table.rows)
 
 
-def cells(one: Measured, first: Measured, shown: Sequence[str], table: PaperTable) -> list[str]:
+def cells(one: RowResults, first: RowResults, shown: Sequence[str], table: PaperTable) -> list[str]:
     """The cells of a row."""
     found = [one.row.name, str(len(one.results) or "")]
     for measure in shown:
@@ -151,7 +154,7 @@ def cells(one: Measured, first: Measured, shown: Sequence[str], table: PaperTabl
     return found
 
 
-def ours(one: Measured, measure: str) -> str:
+def ours(one: RowResults, measure: str) -> str:
     """Our figure: the mean over seeds, the standard deviation, and the interval of a rate."""
     values = one.values(measure)
     if not values:
@@ -166,7 +169,7 @@ def ours(one: Measured, measure: str) -> str:
     return text
 
 
-def difference_text(one: Measured, first: Measured, measure: str) -> str:
+def difference_text(one: RowResults, first: RowResults, measure: str) -> str:
     """The difference from the first row's rate, with the interval of a paired bootstrap over pages."""
     found = difference(one, first, measure)
     if found is None:
@@ -176,7 +179,7 @@ def difference_text(one: Measured, first: Measured, measure: str) -> str:
     return f"{middle} [{low}, {high}]" if found.sure else middle
 
 
-def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
+def difference(one: RowResults, first: RowResults, measure: str) -> Difference | None:
     """The paired difference; None unless both rows have the same lines and number of seeds."""
     # Paired intervals need the same lines on both sides.
     if one is first or not one.pages or one.texts != first.texts or len(one.results) != len(first.results):
@@ -233,7 +236,7 @@ def attention_maps(name: str, result: Result, device: torch.device) -> str:
     line = max(lines, key=lambda line: (len(line.text) <= MAX_CHARACTERS, min(len(line.text), MAX_CHARACTERS)))
     sample = samples_of(result, [line])[line.key]
     model = load_model(Path(result.outcome.model))
-    recognizer = Recognizer(model, network=TorchNetwork(network_of(model, device)))
+    recognizer = Recognizer(model, network=TorchNetwork.of(model, network_of(model, device)))
     view = recognizer.pieces.view([recognizer.pieces.prepare(0, sample.line())[0].prepared])
     attention = recognizer.network.attend(view.memory, [BOS, *model.tokenizer.encode(line.text)])
     return "\n".join(

@@ -1,8 +1,9 @@
 """The training runs of rows: DRetHTR-SMALL on IAM as published, in one stage or two, and how rows change it.
 
 Training on real lines alone follows the paper's description (Sec. 5.4); pretraining and fine-tuning follow the authors'
-logs (recipes/published_*.toml). Lines keep their own width: with masked padding, a canvas of 2227 columns only costs
-time. Changes are relative to a given run, so that they mean the same at every scale.
+logs (recipes/published_*.toml). Unlike there, lines keep their own width: no layer sees the paper of a canvas of 2227
+columns, and batch norms take their statistics over less of it. Changes are relative to a given run, so that they mean
+the same at every scale.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +55,7 @@ OPTIMIZER = OptimizerConfig(
 
 
 def training(lines: DataFiles) -> RunConfig:
-    """1000 epochs on real lines from random weights, with a cosine schedule restarted every 30 epochs."""
+    """1000 epochs of IAM from random weights, with a cosine schedule restarted every 30 epochs."""
     return RunConfig(
         train=(Real(paths=lines.train),),
         validation=ValidationConfig(paths=lines.validation, lines=2_000, every=10 * EPOCH, decoder=Greedy()),
@@ -73,7 +74,7 @@ def training(lines: DataFiles) -> RunConfig:
 
 
 def fine_tuning(lines: DataFiles) -> RunConfig:
-    """1000 epochs on real lines after pretraining, at half the learning rate."""
+    """1000 epochs of IAM, or as many lines of another set, after pretraining, at half the learning rate."""
     schedule = Cosine(final_share=0.02, cycles=0.595)
     return replace(training(lines), optimizer=replace(OPTIMIZER, learning_rate=5e-5, schedule=schedule))
 

@@ -114,6 +114,9 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
     if stage.after is not None:
         # The path of the model is no part of the fingerprint: the stage before is, with its settings and lines.
         run = replace(run, start=FromModel(str(carry_out(stage.after, conditions))))
+    if conditions.device.type == "cuda":
+        # cuDNN takes seconds for each new shape. Not in the fingerprint: which lines are learned is the same.
+        run = replace(run, batches=replace(run.batches, fixed_shapes=True))
     conditions.say(f"training {run.samples:,} lines in {folder}")
     best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)
     devices = Devices.open(conditions.device)

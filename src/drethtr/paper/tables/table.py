@@ -62,12 +62,13 @@ class LineResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """Figures by `MEASURES`; for a trained system also its model, the lines that it read, and their files."""
+    """Figures by `MEASURES`; for a trained system also its model and decoder, the lines it read, and their files."""
 
     figures: Mapping[str, float]
     lines: tuple[LineResult, ...] = ()
     files: tuple[str, ...] = ()
     model: str = ""
+    decoder: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ class PaperTable:
                 raise ConfigError(
                     f"table {self.name} has no row {name!r}{hint(name, known)}; it has: {'; '.join(known)}"
                 )
-        return tuple(known[name] for name in names) or self.rows
+        return tuple(known[name] for name in dict.fromkeys(names)) or self.rows
 
 
 def with_material(conditions: Conditions) -> Conditions:
@@ -219,7 +220,12 @@ def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions)
         outcome = row.experiment.measure(conditions, seed)
         fingerprint = row.experiment.fingerprint(conditions, seed)
         result = Result(
-            table=table.name, row=row.name, seed=seed, fingerprint=fingerprint, outcome=outcome, machine=machine()
+            table=table.name,
+            row=row.name,
+            seed=seed,
+            fingerprint=fingerprint,
+            outcome=outcome,
+            machine=machine(conditions.device),
         )
         result.save(result_path(conditions.folder, table, row, seed))
     devices.barrier()

@@ -216,8 +216,10 @@ class Batches(Dataset[list[Batch]]):
     def prepared(self, index: int) -> tuple[Prepared, str]:
         """One sample, preprocessed for a batch: its line and text."""
         sample = self.mixture.sample(index)
-        line = augment(self.augmentation, sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT)))
+        rng = np.random.default_rng((self.mixture.seed, index, AUGMENT))
         try:
-            return self.preparation(line), sample.text
+            # As published: slants are those of the ink, not of noise and paper that augmentation adds.
+            line = augment(self.augmentation, self.preparation.upright(sample.line()), rng)
+            return self.preparation.scaled(line), sample.text
         except DataError as error:
             raise DataError(str(error), sample.key) from error

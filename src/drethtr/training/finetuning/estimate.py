@@ -53,7 +53,7 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     with TemporaryDirectory(prefix="drethtr-") as folder:
         runs = runs_of(material, Path(folder))
         line = seconds_to_learn(runs[-1], device)
-    network = TorchNetwork(network_of(material.start).to(device))
+    network = TorchNetwork.of(material.start, network_of(material.start, device))
     validation = runs[0].validation
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
     usual = seconds_to_read(Recognizer(material.start, device=device, threads=threads), material)
