@@ -83,9 +83,7 @@ def test_a_phrase_stands_between_quotation_marks_of_any_kind(text):
     assert sorted(groups(text)) == [[("dear sir", True)], [("x", True)]]
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", '"', '""', "-", "*", "?", "~", "''; DROP TABLE pages; --"[:3], "\0", "-not", "-a OR -b", "~ab"]
-)
+@pytest.mark.parametrize("text", ["", " ", '"', '""', "-", "*", "?", "~", "'';", "\0", "-not", "-a OR -b", "~ab"])
 def test_what_names_nothing_is_refused(text):
     with pytest.raises(ConfigError):
         parse(text)
