@@ -75,6 +75,11 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     takes = r"training takes at most \d+ (second|minute)s? \(439 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
+    assert "Dropped" not in outcome.out
+    options = ("--minimum-count", 1, "--drop-unused")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--dry-run", *options)
+    assert "€×1 (" in outcome.out and "too rare" not in outcome.out
+    assert "Dropped from the alphabet, because they occur in no line: f" in outcome.out
 
 
 def test_a_line_is_read_by_one_model_that_did_not_learn_from_it(data, tiny_path, monkeypatch):
