@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sandboxed_calls
+from waiting import until
 
 from drethtr.base import sandbox as module
 from drethtr.base.errors import DataError, DrethtrError
@@ -124,14 +125,18 @@ def test_an_answer_is_not_believed(head, content):
         sandboxed("a file", sandboxed_calls.lied, head, content)
 
 
-def test_a_slow_file_does_not_hold_up_others():
-    waiting = [threading.Thread(target=sandboxed, args=("slow", sandboxed_calls.waited, 5)) for _ in range(2)]
-    for thread in waiting:
+def test_a_slow_file_does_not_hold_up_others(tmp_path):
+    slow = [threading.Thread(target=sandboxed, args=("slow", sandboxed_calls.held, str(tmp_path))) for _ in range(2)]
+    for thread in slow:
         thread.start()
-    assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
-    assert all(thread.is_alive() for thread in waiting)
-    for thread in waiting:
-        thread.join()
+    try:
+        until(lambda: len(list(tmp_path.iterdir())) == 2)
+        assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
+        assert all(thread.is_alive() for thread in slow)
+    finally:
+        (tmp_path / "go on").touch()
+        for thread in slow:
+            thread.join()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
