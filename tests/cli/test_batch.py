@@ -55,10 +55,10 @@ def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypa
     assert drethtr(*arguments).out == told
 
 
-def test_columns_are_carried_along(drethtr, tiny_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Here())
+def test_workers_of_their_own_read_and_carry_columns_along(drethtr, tiny_path, tmp_path):
     shard, out = write_shard(tmp_path / "a.parquet", [7, 3]), tmp_path / "out"
-    assert drethtr("batch", shard, "--output", out, "--model", tiny_path, "--carry", "number").code == 0
+    options = ("--model", tiny_path, "--device", "cpu", "--workers", 1, "--carry", "number")
+    assert drethtr("batch", shard, "--output", out, *options)[:2] == (0, f"2 of 2 rows are in {out}\n")
     assert [row["number"] for row in table(out)] == [7, 3]
 
 
