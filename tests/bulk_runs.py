@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from conftest import written
 from PIL import Image
+from waiting import until
 
 from drethtr import Reading, Recognizer
 from drethtr.bulk.inputs import Part
@@ -75,9 +75,8 @@ def start(*arguments: object, **variables: str) -> subprocess.Popen[str]:
 
 def wait_for_parts(run: subprocess.Popen[str], folder: Path, number: int) -> None:
     """Wait for a number of parts, before the run has ended."""
-    while len(list(folder.glob("*.parquet"))) < number:
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.005)
+    until(lambda: len(list(folder.glob("*.parquet"))) >= number or run.poll() is not None, 300)
+    assert run.poll() is None, run.communicate()
 
 
 def workers(run: subprocess.Popen[str], mark: str) -> list[int]:

@@ -29,6 +29,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
 
+# A test that hangs fails, with its name, where pytest-timeout is installed; the slowest takes a minute.
+os.environ.setdefault("PYTEST_TIMEOUT", "1800")
+
 # A busy machine must not fail tests.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -5,10 +5,11 @@ import re
 
 import pytest
 import typer
-from documented import PAGES, blocks
+from documented import PAGES, ROOT, blocks
 
 from drethtr.cli.commands import walk
 from drethtr.cli.main import app
+from drethtr.recognition.model.file import SHIPPED, load_model
 
 COMMAND = re.compile(r"(?:^|(?<!engine)[\s(])drethtr(?:\.cli)? (?!import\b)([a-z][^#\n]*)")
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
@@ -68,3 +69,37 @@ def test_every_command_is_told_of():
     told = [words for page in PAGES for words in requests(page.read_text(encoding="utf-8"))]
     for words, _ in walk(PROGRAM):
         assert any(tuple(found[: len(words)]) == words for found in told), words
+
+
+def percent(figures, rate):
+    """A rate of a card as the pages print it: `7.0 [6.2, 8.0]`, without an interval where a set has too few pages."""
+    low, high = figures.get(f"{rate}_low"), figures.get(f"{rate}_high")
+    interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{100 * figures[rate]:.1f}{interval}"
+
+
+def test_the_figures_of_the_shipped_model_are_those_of_its_card():
+    """Its last evaluation: all sets, and all lines together."""
+    evaluation = load_model(SHIPPED).card["evaluation"]
+    sets, total = {one["name"]: one for one in evaluation["sets"]}, evaluation["overall"]
+    page = (ROOT / "docs" / "model.md").read_text(encoding="utf-8").replace("**", "").replace(" * |", " |")
+    rows = [[cell.strip() for cell in row.split("|")[1:5]] for row in page.splitlines() if row.startswith("|")]
+    for name, one in {**sets, "all": total}.items():
+        assert [name, f"{one['lines']:,}", percent(one, "cer"), percent(one, "wer")] in rows
+    of_sets = page.partition("| set | lines |")[2].partition("\n\n")[0]
+    assert of_sets.count("\n| ") == len(sets) + 1 and f"of {len(sets)} public sets" in page
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    cer = {name: f"{100 * one['cer']:.1f}" for name, one in sets.items()}
+    whole = {name: f"{100 * one['cer']:.0f}" for name, one in sets.items()}
+    for row in (
+        f"| modern English, never met | {cer['csafe_en']} % |",
+        f"new hands | {whole['htromance17_fr']}; {whole['tna_pal_en']} % |",
+        f"a collection left out of training | {cer['bundesrat_de']} % |",
+        f"| American letters of 1905, never met | {whole['jls_en']} % |",
+        f"new hands | {whole['read17_de']}; {whole['senat_de']} % |",
+        f"{total['lines']:,} lines, word error rate {100 * total['wer']:.1f} % | {100 * total['cer']:.1f} % |",
+    ):
+        assert row in readme
+    trust = evaluation["trust"]["words"]["ece"]
+    assert f"Word confidences are off by {100 * trust:.1f} % on average" in readme

@@ -3,13 +3,14 @@
 import ast
 import importlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from time import process_time
+from typing import NamedTuple
 
 import pytest
+from growth import grows_evenly
 from page_examples import PROVENANCE
 from steps import steps
 
@@ -22,56 +23,55 @@ from drethtr.documents.transcription import Transcription
 from drethtr.documents.update import update
 
 SOURCE = Path(__file__).parents[1] / "src" / "drethtr"
-SMALL, LARGE = 4_000, 64_000
-MOST = 4 * LARGE / SMALL
-"""Quadratic work exceeds the ratio `LARGE / SMALL` 16 times; a busy machine may exceed it several times."""
-
-BLINK = 0.01
-"""Seconds below which `LARGE` cannot be quadratic, since that takes about 10^9 steps."""
-
-
-def grows_evenly(work: Callable[[int], object]) -> bool:
-    """Whether the time of `work` grows no faster than its input; tried twice, since the machine may be busy."""
-
-    def seconds(size: int) -> float:
-        begun = process_time()
-        work(size)
-        return process_time() - begun
-
-    return any((large := seconds(LARGE)) < BLINK or large < MOST * seconds(SMALL) for _ in range(2))
-
-
-CALLS = [f"re.{name}" for name in ("search", "finditer", "findall", "sub", "split")]
+SEARCHING, MATCHING = ("search", "finditer", "findall", "sub", "split"), ("match", "fullmatch")
 CODE = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
 
 
-def patterns() -> Iterator[str]:
-    """All regular expressions used for searching: compiled in modules, or written in calls."""
+class Used(NamedTuple):
+    """A regular expression, and whether it is searched anywhere; otherwise it is only tried at the beginning."""
+
+    pattern: re.Pattern[str]
+    anywhere: bool
+
+
+def used() -> Iterator[Used]:
+    """All regular expressions: compiled in modules, in tables of these as well, or written in calls."""
     for path, code in CODE.items():
         tree = ast.parse(code)
         if not any(isinstance(node, ast.Import) and node.names[0].name == "re" for node in ast.walk(tree)):
             continue
         module = importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
         for name, value in vars(module).items():
-            if isinstance(value, re.Pattern) and is_searched(name):
-                yield as_text(value.pattern)
+            if isinstance(value, re.Pattern):
+                yield Used(as_text(value), is_searched(name))
+            else:
+                yield from within(value)
         for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and ast.unparse(node.func) in CALLS
-                and isinstance(node.args[0], ast.Constant)
-            ):
-                yield as_text(node.args[0].value)
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                module_name, _, called = ast.unparse(node.func).rpartition(".")
+                if module_name == "re" and called in SEARCHING + MATCHING:
+                    yield Used(as_text(re.compile(node.args[0].value)), called in SEARCHING)
+
+
+def within(table: object) -> Iterator[Used]:
+    """The patterns in a table, which may be searched."""
+    if isinstance(table, tuple | list | dict):
+        for member in table.values() if isinstance(table, dict) else table:
+            if isinstance(member, re.Pattern):
+                yield Used(as_text(member), True)
+            else:
+                yield from within(member)
 
 
 def is_searched(name: str) -> bool:
-    """Whether a pattern may match anywhere; otherwise it is only tried once."""
-    searches = re.compile(rf"\b{name}\.(search|finditer|findall|sub|split)\b")
+    """Whether a pattern of this name may match anywhere."""
+    searches = re.compile(rf"\b{name}\.({'|'.join(SEARCHING)})\b")
     return any(searches.search(code) for code in CODE.values())
 
 
-def as_text(pattern: str | bytes) -> str:
-    return pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+def as_text(pattern: re.Pattern[str] | re.Pattern[bytes]) -> re.Pattern[str]:
+    text = pattern.pattern
+    return re.compile(text if isinstance(text, str) else text.decode("latin-1"), pattern.flags)
 
 
 def attacks(pattern: str) -> Iterator[str]:
@@ -83,16 +83,18 @@ def attacks(pattern: str) -> Iterator[str]:
     yield from (first + second for first, second in product(pieces, pieces) if first != second)
 
 
-@pytest.mark.parametrize("pattern", sorted(set(patterns())))
-def test_no_regular_expression_is_quadratic(pattern):
-    compiled = re.compile(pattern)
-    for piece in attacks(pattern):
-        for head in ("", *re.findall(r"[A-Za-z]{4,}", pattern)[:1]):
+@pytest.mark.parametrize("used", sorted(set(used()), key=str), ids=lambda used: used.pattern.pattern)
+def test_no_regular_expression_is_quadratic(used):
+    """Wherever it may match, and at the beginning of a text that as a whole does not."""
+    pattern, anywhere = used
+    for piece in attacks(pattern.pattern):
+        for head in ("", *re.findall(r"[A-Za-z]{4,}", pattern.pattern)[:1]):
 
-            def search(size, head=head, piece=piece):
-                return sum(1 for _ in compiled.finditer((head + piece * size)[:size]))
+            def attack(size, head=head, piece=piece):
+                text = (head + piece * size)[:size]
+                return sum(1 for _ in pattern.finditer(text)) if anywhere else pattern.fullmatch(f"{text}\0")
 
-            assert grows_evenly(search), (head, piece)
+            assert grows_evenly(attack), (head, piece)
 
 
 def page_xml(lines: str) -> str:

@@ -3,12 +3,15 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from programs import source_first
+from soak.kills import content
+from soak.scenarios import readings
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "fuzzing" / "corpus"
@@ -18,36 +21,61 @@ LINE = ROOT / "samples" / "000000.png"
 TIMES = re.compile(r"\b[\d.]+ s\b|\d\d:\d\d|[\d.]+ ?(page|line)s?/s")
 """Durations in the output."""
 
+AT_NOON = """
+import datetime
+import drethtr.documents.document as document
+from drethtr.cli.main import main
+
+class Noon(datetime.datetime):
+    @classmethod
+    def now(cls, zone=None):
+        return cls(2026, 1, 1, 12, tzinfo=zone)
+
+document.datetime = Noon
+main()
+"""
+"""Documents say when they were written: always at the same time."""
+
+MODEL = ("--model", "tiny.safetensors")
 COMMANDS = {
-    "a line": ("transcribe", LINE),
-    "odd pages": ("transcribe", *sorted(CORPUS.glob("*.xml")), *sorted(CORPUS.glob("*.pdf"))),
-    "half a model": ("transcribe", LINE, "--model", "half.safetensors"),
-    "no index": ("search", "half.safetensors", "word"),
-    "a text to check": ("check", SAMPLES, "--model", "tiny.safetensors"),
-    "an odd run": ("train", CORPUS / "toml-deep.toml", "--output", "out"),
-    "a page": ("transcribe", LETTER, "--format", "page,alto,pdf,tei,docx", "--output", "out", "--decoder", "ctc"),
-    "an index": ("index", LETTER, "--output", "a.sqlite", "--decoder", "ctc"),
-    "an evaluation": ("evaluate", SAMPLES, "--model", "tiny.safetensors", "--decoder", "ctc"),
-    "a calibration": ("calibrate", "tiny.safetensors", SAMPLES, "--output", "new.safetensors"),
-    "lines to check": ("data", "check", SAMPLES),
-    "a model": ("info", "--check", "tiny.safetensors"),
+    "a line": (0, "transcribe", LINE),
+    "odd pages": (1, "transcribe", *sorted(CORPUS.glob("*.xml")), *sorted(CORPUS.glob("*.pdf"))),
+    "half a model": (2, "transcribe", LINE, "--model", "half.safetensors"),
+    "no index": (2, "search", "half.safetensors", "word"),
+    "a text to check": (1, "check", SAMPLES, *MODEL),
+    "an odd run": (2, "train", CORPUS / "toml-deep.toml", "--output", "out"),
+    "a page": (0, "transcribe", LETTER, "--format", "page,alto,pdf,tei,docx", "--output", "out", "--decoder", "ctc"),
+    "an index": (0, "index", LETTER, "--output", "a.sqlite", "--decoder", "ctc"),
+    "an evaluation": (0, "evaluate", SAMPLES, *MODEL, "--decoder", "ctc"),
+    "a calibration": (0, "calibrate", "tiny.safetensors", "few", "--decoder", "ctc", "--output", "new.safetensors"),
+    "lines to check": (0, "data", "check", SAMPLES),
+    "a model": (1, "info", "--check", "tiny.safetensors"),
 }
+"""The exit code of each, and its words."""
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_commands_answer_as_with_assertions(arguments, tmp_path, tiny_path):
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A model, half a model, and lines of which the model reads some well."""
+    folder = tmp_path_factory.mktemp("inputs")
+    readings(folder)
+    (folder / "half.safetensors").write_bytes((folder / "tiny.safetensors").read_bytes()[:5000])
+    return folder
+
+
+@pytest.mark.parametrize(("code", "arguments"), [(code, words) for code, *words in COMMANDS.values()], ids=COMMANDS)
+def test_commands_answer_and_write_as_with_assertions(code, arguments, inputs, tmp_path):
     def answer(*options):
         place = tmp_path / f"place{len(options)}"
-        place.mkdir()
-        (place / "half.safetensors").write_bytes(tiny_path.read_bytes()[:5000])
-        (place / "tiny.safetensors").write_bytes(tiny_path.read_bytes())
-        command = [sys.executable, *options, "-m", "drethtr", *map(str, arguments)]
+        shutil.copytree(inputs, place)
+        command = [sys.executable, *options, "-c", AT_NOON, *map(str, arguments)]
         done = subprocess.run(
             command, cwd=place, env={**os.environ, **source_first()}, capture_output=True, encoding="utf-8"
         )
-        assert "Traceback" not in done.stderr
-        files = sorted(str(path.relative_to(place)) for path in place.rglob("*"))
-        return done.returncode, done.stdout, TIMES.sub("", done.stderr), files
+        assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
+        names = {path.relative_to(place) for path in place.rglob("*") if path.is_file()}
+        written = names - {path.relative_to(inputs) for path in inputs.rglob("*")}
+        return done.stdout, TIMES.sub("", done.stderr), {str(name): content(place / name) for name in written}
 
     assert answer() == answer("-O")
 

@@ -1,4 +1,4 @@
-"""The shipped model reads the sample lines, as the README says."""
+"""The shipped model reads the sample lines, and real ones about as well as its card says."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 def test_shipped_model_reads_the_samples():
     scores = evaluate(Recognizer.load(), open_samples(ROOT / "samples"))
-    assert scores.overall.lines == 6 and scores.overall.cer < 0.15
+    assert scores.overall.lines == 6 and scores.overall.cer < 0.01
 
 
 def test_shipped_model_is_small_enough_and_has_a_card():
@@ -30,9 +30,11 @@ def test_shipped_model_is_small_enough_and_has_a_card():
 @needs_lines
 @pytest.mark.parametrize("name", ["hooker_en", "peraire_fr", "leopold_de"])
 def test_shipped_model_reads_real_lines(name):
-    """Lines of pages not used for training; an untrained model has a CER near 100 %."""
-    scores = evaluate(Recognizer.load(), open_samples(LINES / f"{name}.val.parquet"), limit=12)
-    assert scores.overall.cer < 0.5
+    """Of pages not used for training; so few may be twice as hard as those of the card."""
+    recognizer = Recognizer.load()
+    [told] = [one["cer"] for one in recognizer.model.card["evaluation"]["sets"] if one["name"] == name]
+    scores = evaluate(recognizer, open_samples(LINES / f"{name}.val.parquet"), limit=12)
+    assert scores.overall.cer < 2 * told
 
 
 def test_samples_are_what_the_generator_makes():

@@ -5,11 +5,16 @@ really has none.
 """
 
 import json
+import re
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
+from rapidfuzz.distance import Levenshtein
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "samples"
@@ -44,8 +49,11 @@ def test_a_page_is_written_in_every_format(tmp_path):
     drethtr("transcribe", page, "--format", "txt,page,alto,hocr,json,csv,html,pdf", "--output", tmp_path)
     assert len(list(tmp_path.glob("letter.*"))) == 8
     assert "My dear Eleanor," in (tmp_path / "letter.txt").read_text(encoding="utf-8")
-    again = drethtr("transcribe", tmp_path / "letter.pdf", "--format", "json", "--output", tmp_path / "again")
-    assert "0 lines flagged" in again or "of" in again
+    drethtr("transcribe", tmp_path / "letter.pdf", "--format", "json", "--output", tmp_path / "again")
+    again = json.loads((tmp_path / "again" / "letter.json").read_text(encoding="utf-8"))
+    texts = [line["text"] for region in again["regions"] for line in region["lines"]]
+    expected = (tmp_path / "letter.txt").read_text(encoding="utf-8").split("\n")
+    assert Levenshtein.distance("\n".join(texts), "\n".join(filter(None, expected))) < 5
 
 
 def test_lines_are_measured_explained_and_compared(tmp_path):
@@ -74,6 +82,57 @@ def test_a_model_learns_language_and_is_calibrated(tmp_path):
     assert "until there were none left to" in drethtr(
         "transcribe", SAMPLES / "000000.png", "--model", model, "--precision", "int8"
     )
+
+
+EACH = """
+import sys
+sys.modules["torch"] = None
+from drethtr.cli.main import main
+for line in open("commands", encoding="utf-8"):
+    sys.argv = ["drethtr", *line.rstrip("\\n").split("\\t")]
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            sys.exit(f"{line}: {end.code}")
+"""
+PAGE = SAMPLES / "page"
+COMMANDS = (
+    ("segment", PAGE / "letter.jpg", "--output", "segmented"),
+    ("align", PAGE / "letter.jpg", PAGE / "transcription.txt", "--lines", "projection", "--output", "laid"),
+    ("index", PAGE / "letter.jpg", "--decoder", "ctc", "--output", "a.sqlite"),
+    ("search", "a.sqlite", "the"),
+    ("check", SAMPLES, "--min", "0"),
+    ("model", "predict-cer", SAMPLES / "000000.png"),
+    ("data", "check", SAMPLES),
+)
+WITH_PARQUET = (
+    ("data", "gaps", SAMPLES, "--output", "gaps.parquet"),
+    ("data", "import", SAMPLES, "imported.parquet"),
+    ("batch", "imported.parquet", "--output", "rows", "--workers", "1", "--decoder", "ctc"),
+)
+
+
+def test_pages_texts_and_data_need_none(tmp_path):
+    """One after the other in one process; those that write Parquet where its extra is installed."""
+    commands = (*COMMANDS, *(WITH_PARQUET if find_spec("pyarrow") else ()))
+    (tmp_path / "commands").write_text("".join("\t".join(map(str, words)) + "\n" for words in commands), "utf-8")
+    done = subprocess.run([sys.executable, "-c", EACH], cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("command", [("serve",), ("edit", ".", "--no-browser", "--no-token")], ids=["serve", "edit"])
+def test_servers_read_lines(command, tmp_path):
+    shutil.copy(PAGE / "letter.jpg", tmp_path)
+    program = [sys.executable, "-u", "-c", MISSING, *command, "--port", "0"]
+    with subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.PIPE, encoding="utf-8") as server:
+        try:
+            address = next(found[0] for row in server.stderr if (found := re.search(r"http://\S+", row)))
+            with urlopen(f"{address}/line", (SAMPLES / "000000.png").read_bytes(), timeout=60) as answer:
+                assert json.loads(answer.read())["text"] == "until there were none left to"
+        finally:
+            server.terminate()
+            server.stderr.read()
 
 
 def test_what_trains_says_what_to_install(tmp_path):

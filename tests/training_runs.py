@@ -59,25 +59,20 @@ def data(tmp_path: Path) -> Path:
     return write_data(tmp_path)
 
 
-def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
-    """Start `drethtr model train` on the CPU."""
+def start(data: Path, output: str, *options: str, processes: int = 1, **variables: str) -> subprocess.Popen[bytes]:
+    """Start `drethtr model train` on the CPU, with these environment variables."""
     train = ["-m", "drethtr", "train", "run.toml", "--output", output, "--device", "cpu", *options]
-    return launch(data, train, processes=processes)
+    return launch(data, train, processes=processes, **variables)
 
 
-def launch(data: Path, program: list[str], *, processes: int) -> subprocess.Popen[bytes]:
+def launch(data: Path, program: list[str], *, processes: int, **variables: str) -> subprocess.Popen[bytes]:
     """Start a Python program in its own process group; torchrun starts several processes."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     command = [sys.executable, *(torchrun if processes > 1 else []), *program]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1"} | variables
     return subprocess.Popen(command, cwd=data, env=environment, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0 and b"FutureWarning" not in said, said.decode()
-
-
-def saved_at(snapshot: Path) -> int:
-    """The modification time of a snapshot; 0 if it does not exist."""
-    return snapshot.stat().st_mtime_ns if snapshot.exists() else 0

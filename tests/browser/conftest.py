@@ -34,11 +34,19 @@ def browser():
 @pytest.fixture
 def open_tab(browser):
     """Open URLs in new tabs; script errors and violations of the content security policy fail the test."""
-    faults = []
-    context = browser.new_context(viewport={"width": 1300, "height": 850})
+    faults, contexts = [], []
 
-    def open_tab(url):
-        tab = context.new_page()
+    def new_context():
+        contexts.append(browser.new_context(viewport={"width": 1300, "height": 850}))
+        return contexts[-1]
+
+    context = new_context()
+
+    def open_tab(url, apart=False, script=""):
+        """Tabs `apart` share no cookies and no storage with others; a script runs before those of the page."""
+        tab = (new_context() if apart else context).new_page()
+        if script:
+            tab.add_init_script(script)
         tab.set_default_timeout(60_000)
         tab.on("pageerror", lambda error: faults.append(str(error)))
         tab.on("console", lambda said: "Content Security Policy" in said.text and faults.append(said.text))
@@ -46,7 +54,8 @@ def open_tab(browser):
         return tab
 
     yield open_tab
-    context.close()
+    for each in contexts:
+        each.close()
     assert not faults
 
 

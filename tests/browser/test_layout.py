@@ -1,9 +1,12 @@
 """The layout of a page is repaired with few actions, and every one of them can be undone."""
 
+from threading import Event
+
 import pytest
 from browser_steps import served, texts, wait_until_saved
 from edited_folders import put_layout, put_opening, put_register
 
+from drethtr import Recognizer
 from drethtr.documents.page import rows_of_table
 from drethtr.documents.read import read_page
 
@@ -138,15 +141,28 @@ def test_fragments_are_read_row_by_row_and_that_is_undone(tmp_path, tiny_path, o
         assert path.read_bytes() == before
 
 
-def test_a_stroke_cuts_lines_and_the_old_text_stays_until_they_are_read(open_layout, folder):
+@pytest.fixture
+def may_read(monkeypatch):
+    """While it is cleared, no line is read."""
+    may_read, read_lines = Event(), Recognizer.read_lines
+    may_read.set()
+    monkeypatch.setattr(Recognizer, "read_lines", lambda self, lines: may_read.wait(60) and read_lines(self, lines))
+    yield may_read
+    may_read.set()
+
+
+def test_a_stroke_cuts_lines_and_the_old_text_stays_until_they_are_read(may_read, open_layout, folder):
     layout = open_layout()
     whole = layout.rows()[0]
+    may_read.clear()
     layout.press("c")
     layout.changing(lambda: layout.stroke((250, 40), (250, 332)))
     assert len(lines_of(folder / "a.page.xml")) == 8
     assert " ".join(layout.rows()[:2]) == whole
-    assert layout.tab.locator(".row .earlier").count() or layout.tab.locator(".row").count() == 8
-    layout.tab.locator(".row .earlier").first.wait_for(state="detached")  # read by now
+    assert layout.tab.locator(".row .earlier").count() == 8
+    may_read.set()
+    layout.tab.locator(".row .earlier").first.wait_for(state="detached")
+    assert layout.tab.locator(".row").count() == 8
     layout.tab.reload()
     Layout(layout.tab)
     layout.changing(lambda: layout.tab.keyboard.press("Control+z"))

@@ -70,7 +70,7 @@ def test_of_many_pages_only_those_near_the_window_are_there(tmp_path, tiny_path,
         tab.locator(".card a:focus", has_text="p1199.png").wait_for()
 
 
-def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(site, browser, open_tab):
+def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(site, open_tab):
     tab = open_tab(site)
     tab.get_by_title("Your name").click()
     tab.get_by_role("textbox", name="Your name").fill("Ada Lovelace")
@@ -78,14 +78,12 @@ def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(sit
     enter(tab, "a.png")
     tab.keyboard.type("Oh ")
     tab.get_by_text("Saved", exact=True).wait_for()
-    other = browser.new_context().new_page()
-    other.goto(site)
+    other = open_tab(site, apart=True)
     other.locator(".card .dot", has_text="AL").wait_for()
     enter(other, "a.png")
     other.locator(".line .dot", has_text="AL").wait_for()
     other.get_by_role("button", name="History").click()
     other.get_by_text("Ada Lovelace changed the text").wait_for()
-    other.context.close()
 
 
 def test_on_a_phone_a_page_shows_the_end_of_its_name(tmp_path, tiny_path, open_tab):

@@ -7,6 +7,7 @@ from browser_steps import enter, served, text_of, texts, wait_until_saved
 from edited_folders import put_page
 from made_pages import TEXTS
 
+from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review
 from drethtr.editing.notes import user
@@ -214,8 +215,8 @@ def test_the_caret_shows_its_place_on_the_scan_and_a_click_there_puts_it_back(pa
     page.keyboard.press("End")
     last = page.locator(".place").bounding_box()
     page.keyboard.press("Home")
-    page.wait_for_timeout(500)
-    assert page.locator(".place").bounding_box()["x"] < last["x"]
+    page.wait_for_function("last => document.querySelector('.place').getBoundingClientRect().x < last", arg=last["x"])
+    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => null)")
     page.mouse.click(last["x"] + last["width"] - 2, last["y"] + last["height"] / 2)
     offset = page.evaluate("getSelection().focusOffset")
     assert focused(page) == 1 and offset > len(TEXTS[0]) - len(TEXTS[0].split()[-1])
@@ -297,6 +298,18 @@ def test_search_leads_to_the_word_in_the_text_and_on_the_scan(tab):
         places.append(tab.locator(".place").bounding_box()["x"])
         tab.go_back()
     assert places[0] < places[1]
+
+
+def test_the_export_dialog_explains_every_format(page):
+    page.get_by_role("button", name="Export").click()
+    choices = page.locator("label.choice")
+    choices.first.wait_for()
+    told = {
+        choice.locator("input").get_attribute("value"): choice.locator("b, .hint").all_text_contents()
+        for choice in choices.all()
+    }
+    assert told.keys() == FORMATS.keys() and choices.count() == len(FORMATS)
+    assert all(len(words) == 2 and all(words) for words in told.values())
 
 
 def test_export_downloads_the_text(page):
@@ -431,7 +444,7 @@ def test_a_page_is_confirmed_at_once_with_what_was_typed(page, folder):
     assert lines(folder) == [(f"{'Oh ' * (not place)}{text}", Review.CONFIRMED) for place, text in enumerate(TEXTS[:4])]
 
 
-def test_keys_that_type_characters_do_nothing_else(site, browser, open_tab):
+def test_keys_that_type_characters_do_nothing_else(site, open_tab):
     """AltGr, as Windows and Linux report it, and Option on a Mac."""
     pressed = """([key, code, held]) => !document.activeElement.dispatchEvent(new KeyboardEvent("keydown",
         {key, code, bubbles: true, cancelable: true, ...held}))"""
@@ -439,15 +452,11 @@ def test_keys_that_type_characters_do_nothing_else(site, browser, open_tab):
     assert page.evaluate(pressed, ["1", "Digit1", {"altKey": True}])
     assert not page.evaluate(pressed, ["[", "Digit1", {"altKey": True, "ctrlKey": True}])
     assert not page.evaluate(pressed, ["@", "KeyL", {"altKey": True, "modifierAltGraph": True}])
-    mac = browser.new_context()
-    mac.add_init_script("Object.defineProperty(navigator, 'platform', {value: 'MacIntel'})")
-    page = mac.new_page()
-    page.goto(site)
-    page = enter(page, "b.png")
+    mac = "Object.defineProperty(navigator, 'platform', {value: 'MacIntel'})"
+    page = enter(open_tab(site, apart=True, script=mac), "b.png")
     for key, code in (("[", "Digit5"), ("@", "KeyL"), ("ç", "KeyC"), ("º", "Digit0")):
         assert not page.evaluate(pressed, [key, code, {"altKey": True}])
     assert page.evaluate(pressed, ["1", "Digit1", {"ctrlKey": True}])
-    mac.close()
 
 
 def test_writing_is_at_least_40_pixels_high_and_long_lines_break_between_words(page):

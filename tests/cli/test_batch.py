@@ -1,5 +1,5 @@
 import pytest
-from bulk_runs import Here, write_shard
+from bulk_runs import Here, table, write_shard
 from odd_lines import blank_paper, odd_lines
 from PIL import Image
 
@@ -53,6 +53,13 @@ def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypa
     told = f"3 of 3 rows are in {tmp_path}/out\n"
     assert drethtr(*arguments).out == told + "1 of the 3 rows read now is flagged; see the column flags\n"
     assert drethtr(*arguments).out == told
+
+
+def test_workers_of_their_own_read_and_carry_columns_along(drethtr, tiny_path, tmp_path):
+    shard, out = write_shard(tmp_path / "a.parquet", [7, 3]), tmp_path / "out"
+    options = ("--model", tiny_path, "--device", "cpu", "--workers", 1, "--carry", "number")
+    assert drethtr("batch", shard, "--output", out, *options)[:2] == (0, f"2 of 2 rows are in {out}\n")
+    assert [row["number"] for row in table(out)] == [7, 3]
 
 
 def test_a_row_group_of_very_many_parts_is_told(drethtr, tiny_path, tmp_path, monkeypatch):

@@ -1,10 +1,15 @@
 """Commands from entry points."""
 
+import ast
+import inspect
 import sys
+import textwrap
 
 import pytest
+import typer
 
-from drethtr.cli.commands import ENTRY_POINTS
+from drethtr.cli.commands import ENTRY_POINTS, walk
+from drethtr.cli.main import app
 
 COMMANDS = """
 import typer
@@ -41,6 +46,17 @@ def offer(tmp_path, monkeypatch):
 
     yield install
     sys.modules.pop("greetings", None)
+
+
+def test_every_option_of_every_command_is_used():
+    """A command that takes one and forgets it would answer as if it had not been given."""
+    commands = list(walk(typer.main.get_command(app)))
+    assert len(commands) > 25
+    for words, command in commands:
+        function = inspect.unwrap(command.callback)
+        code = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        used = {node.id for line in code.body for node in ast.walk(line) if isinstance(node, ast.Name)}
+        assert set(inspect.signature(function).parameters) <= used, words
 
 
 def test_a_function_and_a_group_are_plugged_in(drethtr, offer):

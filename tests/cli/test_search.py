@@ -86,6 +86,11 @@ def test_hits_for_people_and_programs(search, tmp_path):
     assert json.loads(search("zebra", "--json").out) == [] and "in 8 lines" in search("zebra").err
 
 
+def test_strict_searches_distinguish_case(search):
+    assert search("THANK").out and search("thank", "--strict").out
+    assert not search("THANK", "--strict").out
+
+
 def test_a_letter_that_the_model_cannot_read_is_told(search):
     outcome = search("дом")
     assert outcome.code == 0 and outcome.err.startswith(

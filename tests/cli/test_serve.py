@@ -48,12 +48,7 @@ def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, 
         port = other.getsockname()[1]
         outcome = drethtr("serve", "--port", port, "--model", tmp_path / "gone")
     assert outcome.code == 2 and outcome.err.count("\n") == 1
-    assert f"--port {port}: Address already in use" in outcome.err and "0 picks a free one" in outcome.err
+    assert f"--port {port}: Address already in use; give another port" in outcome.err
+    assert "0 picks a free one" in outcome.err
     outcome = drethtr("serve", "--host", "192.0.2.1", "--port", 0, "--model", tmp_path / "gone")
     assert outcome.code == 2 and "--host 192.0.2.1" in outcome.err and "address of this machine" in outcome.err
-
-
-def test_a_port_in_use(drethtr, tiny_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        outcome = drethtr("serve", "--model", tiny_path, "--port", taken.getsockname()[1])
-    assert outcome.code == 2 and "Address already in use; give another port" in outcome.err

@@ -4,6 +4,7 @@ import struct
 import sys
 import zlib
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.datasets.open import open_samples
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.reading import DOUBTFUL
+
+FRENCH = Path(__file__).parents[2] / "samples" / "000005.png"
 
 
 def png_header(width, height):
@@ -51,6 +54,17 @@ BAD = ["missing", "empty", "truncated", "bomb", "no-image", "too-long"]
 def test_on_the_screen_nothing_is_replaced(drethtr, lines, tiny_path):
     outcome = drethtr("transcribe", lines, "--model", tiny_path, "--force")
     assert outcome.code == 2 and outcome.out == "" and "add --output or --update" in outcome.err
+
+
+def test_lines_are_read_in_the_language_that_is_named(drethtr, tmp_path):
+    """A French line is misread as Latin, unless a file has its words."""
+    texts = tmp_path / "letters.txt"
+    texts.write_text(FRENCH.with_suffix(".gt.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    french, latin, favored = (
+        drethtr("transcribe", FRENCH, "--decoder", "joint", "--language", names).out.strip()
+        for names in ("fr", "la", f"la,{texts}")
+    )
+    assert french == favored == texts.read_text(encoding="utf-8").strip() != latin
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

@@ -24,7 +24,7 @@ SPELLINGS = {
     "percent": quote,
     "upper": str.upper,
     "lower": str.lower,
-    "of Windows": lambda name: name,
+    "of Windows": lambda name: f"C:\\scans\\{name}",
 }
 PLACES = (".", "..", "images", "../jpg", "../OCR-D-IMG")
 ENDINGS = ((".jpg", ".jpg"), (".tif", ".jpg"), (".png", ".PNG"))
@@ -112,7 +112,7 @@ def test_a_folder_whose_time_is_ahead_is_not_listed_for_each_name(tmp_path, monk
     os.utime(tmp_path, (ahead, ahead))
     listed, scandir = [], os.scandir
     monkeypatch.setattr(os, "scandir", lambda folder: listed.append(folder) or scandir(folder))
-    assert all(files_like(tmp_path, "a.jpg") == [tmp_path / "a.JPG"] for _ in range(100)) and len(listed) < 50
+    assert all(files_like(tmp_path, "a.jpg") == [tmp_path / "a.JPG"] for _ in range(100)) and len(listed) <= 2
     (tmp_path / "b.png").touch()
     assert files_like(tmp_path, "B.png") == [tmp_path / "b.png"]
 

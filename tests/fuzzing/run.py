@@ -35,14 +35,15 @@ def try_case(target: Target, data: bytes, folder: Path) -> None:
             raise RuntimeError(str(error)) from error
 
 
-def fuzz(target: Target, cases: int, folder: Path) -> tuple[int, bytes | None]:
-    """Try new cases; returns their number, and the smallest failing one."""
+def fuzz(target: Target, cases: int, folder: Path, *, always_the_same: bool = False) -> tuple[int, bytes | None]:
+    """Try cases, new ones by default; returns their number, and the smallest failing one."""
     tried, failing = 0, None
 
     @settings(
         max_examples=cases,
         deadline=None,
         database=None,
+        derandomize=always_the_same,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )

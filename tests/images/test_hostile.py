@@ -14,29 +14,30 @@ from drethtr.images.page import open_pages
 from drethtr.pages.source import open_originals
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def short(monkeypatch):
-    """Less patience than users have."""
+    """Less patience than users have, with files that would take for ever."""
     monkeypatch.setattr(sandbox, "SECONDS", 1.0)
 
 
-def test_a_pdf_that_draws_forever(tmp_path):
+def test_a_pdf_that_draws_forever(tmp_path, short, monkeypatch):
     [source] = open_pages(hostile_files.nested_forms(tmp_path / "a.pdf"))
     for opened in (source.size, source.gray, source.image):
         # Its memory grows by 0.4 GB in a second of processor time, so that it never meets the limit of memory first.
         with pytest.raises(DataError, match=r"a\.pdf: takes more than 1 seconds to open"):
             opened()
+    monkeypatch.undo()
     Image.new("L", (60, 40), 200).save(tmp_path / "b.png")
     assert open_pages(tmp_path / "b.png")[0].gray().shape == (40, 60)
 
 
-def test_a_pdf_of_a_million_strokes(tmp_path):
+def test_a_pdf_of_a_million_strokes(tmp_path, short):
     [source] = open_pages(hostile_files.many_strokes(tmp_path / "a.pdf"))
     with pytest.raises(DataError, match=r"a\.pdf: takes more than 1 seconds to open"):
         source.gray()
 
 
-def test_an_image_of_hundreds_of_scans(tmp_path):
+def test_an_image_of_hundreds_of_scans(tmp_path, short):
     path = hostile_files.many_scans(tmp_path / "a.jpg", repeats=1500)
     with pytest.raises(DataError, match=r"a\.jpg: takes more than 1 seconds to open"):
         open_pages(path)[0].gray()
@@ -51,7 +52,7 @@ def pdf_with_text(path):
     return FORMATS["pdf"].write(Document((sheet,), Provenance.now("a model"), path))
 
 
-def test_a_pdf_that_inflates_to_gigabytes(tmp_path):
+def test_a_pdf_that_inflates_to_gigabytes(tmp_path, short):
     path = hostile_files.inflated_contents(tmp_path / "a.pdf")
     with pytest.raises(DataError, match=r"a\.pdf: takes more than"):
         open_pages(path)[0].gray()

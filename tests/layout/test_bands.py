@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drethtr.layout.bands import are_bands, band_of
@@ -30,10 +30,10 @@ def test_an_outline_parallel_to_a_bent_baseline_is_a_band(above, below, shift):
     assert abs(found.above - above) <= 1 and abs(found.below - below) <= 1
 
 
-@given(seed=st.integers(0, 999))
-def test_an_outline_that_follows_the_ink_is_none(seed):
-    assume(seed != 599)  # by chance at the same distance everywhere
-    assert are_bands([(BENT, drawn(BENT, seed))] * 5) == [False] * 5
+def test_an_outline_that_follows_the_ink_is_none():
+    """One in a thousand is one, by chance at the same distance everywhere."""
+    found = [are_bands([(BENT, drawn(BENT, seed))] * 5) for seed in range(1000)]
+    assert sum(any(bands) for bands in found) <= 1
 
 
 def test_an_outline_with_more_points_than_its_baseline_accounts_for_was_not_made_of_it():

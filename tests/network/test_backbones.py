@@ -110,14 +110,19 @@ def test_memory_layout_changes_nothing(backbone):
     assert torch.allclose(actual, expected, atol=5e-4)
 
 
-def test_bfloat16_is_close(backbone):
+LOST = {EfficientNetV2S: 0.15, ResNet50: 0.08, Light: 0.025, PPOCR: 0.015}
+"""What bfloat16 may change of the features of deep networks; of others a hundredth."""
+
+
+def test_bfloat16_is_close(backbone, request):
     """On narrow lines: many a processor takes long for these numbers."""
     images, widths = lines(backbone, (30, 17)), torch.tensor((30, 17))
     with torch.inference_mode():
         expected = backbone(images, widths).tokens
         with torch.autocast("cpu", torch.bfloat16):
             actual = backbone(images, widths).tokens
-    assert (actual - expected).norm() < 0.15 * expected.norm()
+    lost = LOST.get(type(request.node.callspec.params["built"]), 0.01)
+    assert (actual - expected).norm() < lost * expected.norm()
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 40, 100), (1, 3, 48, 100)], ids=str)

@@ -1,4 +1,7 @@
-"""The torch backend: batches, and what it says when memory is short. That it equals onnxruntime: test_backends.py."""
+"""The torch backend: batches, and what it says when memory is short.
+
+That onnxruntime equals it: `recognition/onnx/test_network.py`.
+"""
 
 from dataclasses import replace
 

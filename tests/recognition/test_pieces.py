@@ -75,10 +75,5 @@ def test_words_on_both_sides_of_an_empty_share_are_apart() -> None:
     assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
 
 
-def test_words_are_as_sure_as_their_least_sure_character() -> None:
-    letters = [Character(c, p, i, i + 1) for i, (c, p) in enumerate(zip("an ox", (1, 0.5, 1, 0.9, 0.8), strict=True))]
-    assert [(word.text, word.confidence) for word in reading_of(letters).words()] == [("an", 0.5), ("ox", 0.8)]
-
-
 def test_nothing_read_is_an_empty_reading() -> None:
     assert reading_of([]) == Reading("", 0.0, ())

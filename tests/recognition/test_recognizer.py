@@ -10,6 +10,7 @@ import pytest
 import torch
 from conftest import written
 from PIL import Image
+from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network import precision
@@ -22,11 +23,12 @@ from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.decoded import Decoded
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
-from drethtr.recognition.model.file import Model
+from drethtr.recognition.model.file import SHIPPED, Model, load_model
 from drethtr.recognition.network import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import UNK
 
+SAMPLES = Path(__file__).parents[2] / "samples"
 THREE_WIDTHS = Joint(stretches=(1.0, 0.8, 1.2))
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
 
@@ -318,12 +320,15 @@ def test_no_lines_have_no_features(model: str, request) -> None:
     assert recognizer.line_features([]).shape == (0, recognizer.line_features(LINES).shape[1])
 
 
-def test_coarse_numbers_read_nearly_the_same(tiny_model) -> None:
-    exact = Recognizer(tiny_model).read(LINES)
-    coarse = on_torch(tiny_model, precision=Precision.BFLOAT16).read(LINES)
-    assert [len(reading.text) for reading in coarse] == pytest.approx([len(reading.text) for reading in exact], abs=3)
+def test_coarse_numbers_read_nearly_the_same() -> None:
+    """All but two of a hundred characters."""
+    model, lines = load_model(SHIPPED), sorted(SAMPLES.glob("*.png"))
+    exact = Recognizer(model).read(lines)
+    coarse = on_torch(model, precision=Precision.BFLOAT16).read(lines)
+    edits = sum(Levenshtein.distance(a.text, b.text) for a, b in zip(exact, coarse, strict=True))
+    assert edits <= 0.02 * sum(len(reading.text) for reading in exact)
     differences = [abs(a.confidence - b.confidence) for a, b in zip(exact, coarse, strict=True)]
-    assert 0 < max(differences) < 0.1
+    assert 0 < max(differences) < 0.03
 
 
 @pytest.mark.parametrize("strategy", [CTC(), VerifiedDrafts(), Beam(3)], ids=repr)

@@ -84,15 +84,13 @@ def test_a_phrase_stands_between_quotation_marks_of_any_kind(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", '"', '""', "-", "*", "?", "~", "''; DROP TABLE pages; --"[:3], "\0", "-not", "-a OR -b", "~ab"]
+    "text",
+    [
+        *("", " ", '"', '""', "-", "*", "?", "~", "'';", "\0", "-not", "-a OR -b", "~ab"),
+        *("a" * 10_000, "a" * 101, " ".join("ab" for _ in range(21)), "a*" * 50 + "b"),
+    ],
 )
-def test_what_names_nothing_is_refused(text):
-    with pytest.raises(ConfigError):
-        parse(text)
-
-
-@pytest.mark.parametrize("text", ["a" * 10_000, "a" * 101, " ".join("ab" for _ in range(21)), "a*" * 50 + "b"])
-def test_what_is_too_much_is_refused(text):
+def test_what_names_nothing_or_too_much_is_refused(text):
     with pytest.raises(ConfigError):
         parse(text)
 

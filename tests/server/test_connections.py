@@ -3,7 +3,9 @@
 import json
 import socket
 import time
+from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from io import BytesIO
 from threading import Event, Semaphore, Thread
 from time import sleep
@@ -14,6 +16,7 @@ import pytest
 import uvicorn
 from edited_folders import put_page
 from PIL import Image
+from waiting import until
 
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
@@ -26,18 +29,35 @@ from drethtr.server.connections import TimedConnection
 from drethtr.server.editor import downloads, folder, pages
 from drethtr.server.service import SearchService
 
+SECONDS = 20
+"""Less than what is held back here waits: a client that must not wait for it fails before it goes on."""
+
+
+@dataclass
+class Heard:
+    """What a server has heard: how many requests for each path, and the connections that are open."""
+
+    paths: Counter[str]
+    connections: set
+
 
 @contextmanager
-def served(app):
+def served(app, heard):
     """The port of a server of an application."""
+
+    async def counted(scope, receive, send):
+        if scope["type"] == "http":
+            heard.paths[scope["path"]] += 1
+        await app(scope, receive, send)
+
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="error", http=TimedConnection, ws="none", timeout_graceful_shutdown=1)
+        uvicorn.Config(counted, port=0, log_level="error", http=TimedConnection, ws="none", timeout_graceful_shutdown=1)
     )
+    heard.connections = server.server_state.connections
     thread = Thread(target=server.run)
     thread.start()
-    while not server.started:
-        sleep(0.01)
     try:
+        until(lambda: server.started)
         yield server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
@@ -45,13 +65,18 @@ def served(app):
 
 
 @pytest.fixture
-def port(tiny_path, tmp_path):
+def heard():
+    return Heard(Counter(), set())
+
+
+@pytest.fixture
+def port(tiny_path, tmp_path, heard):
     put_page(tmp_path, "a")
     recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     with (
         Workspace.open(tmp_path) as workspace,
         Session(workspace, recognizer, lines) as session,
-        served(make_app(recognizer, lines.finder, session=session)) as port,
+        served(make_app(recognizer, lines.finder, session=session), heard) as port,
     ):
         yield port
 
@@ -80,12 +105,13 @@ def test_a_slow_body_and_a_slow_answer_are_waited_for(port, monkeypatch):
 def edit_a_line(port):
     """The page of the only line, which is changed."""
     here = f"http://127.0.0.1:{port}/api/pages"
-    with urlopen(here) as answer:
+    with urlopen(here, timeout=SECONDS) as answer:
         [page] = json.loads(answer.read())
-    with urlopen(f"{here}/{page['id']}/lines/l0") as answer:
+    with urlopen(f"{here}/{page['id']}/lines/l0", timeout=SECONDS) as answer:
         line = json.loads(answer.read())
     headers = {"Content-Type": "application/json", "If-Match": line["revision"]}
-    urlopen(Request(f"{here}/{page['id']}/lines/l0", b'{"text": "x"}', headers, method="PUT")).close()
+    changed = Request(f"{here}/{page['id']}/lines/l0", b'{"text": "x"}', headers, method="PUT")
+    urlopen(changed, timeout=SECONDS).close()
     return page["id"]
 
 
@@ -263,10 +289,10 @@ def test_bodies_that_never_end_silence_nobody(port, monkeypatch):
         edit_a_line(port)
 
 
-def compared(port, page, answers):
+def compared(port, path, answers):
     """Send a text to be compared; its status goes to `answers`."""
     with suppress(OSError):
-        request = Request(f"http://127.0.0.1:{port}/api/pages/{page}/compare", b"x" * 1000)
+        request = Request(f"http://127.0.0.1:{port}{path}", b"x" * 1000)
         try:
             with urlopen(request, timeout=60) as answer:
                 answers.append(answer.status)
@@ -279,65 +305,66 @@ def test_texts_that_wait_leave_threads_for_others_and_memory(port, monkeypatch):
     goes_on, answers = Event(), []
     monkeypatch.setattr(pages, "compare", lambda *_: goes_on.wait(60) and {})
     monkeypatch.setattr(uploads, "MAX_TOTAL_BYTES", 20_500)
-    page = edit_a_line(port)
-    clients = [Thread(target=compared, args=(port, page, answers)) for _ in range(25)]
+    path = f"/api/pages/{edit_a_line(port)}/compare"
+    clients = [Thread(target=compared, args=(port, path, answers)) for _ in range(25)]
     for client in clients:
         client.start()
-    while 503 not in answers:
-        sleep(0.01)
-    edit_a_line(port)
-    goes_on.set()
-    for client in clients:
-        client.join()
+    try:
+        until(lambda: len(answers) == 5)  # the others wait
+        edit_a_line(port)
+    finally:
+        goes_on.set()
+        for client in clients:
+            client.join()
     assert answers.count(200) == 20 and answers.count(503) == 5
 
 
 @pytest.mark.parametrize(
-    ("of", "name", "request_for"),
+    ("of", "name", "method", "what", "rest"),
     [
-        (Workspace, "strip", "GET /api/pages/{}/lines/l0/strip.jpg HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        (Workspace, "strip", "GET", "strip.jpg", "\r\n"),
         (
             Alternatives,
             "of_word",
-            "POST /api/pages/{}/lines/l0/alternatives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-            'Content-Length: 33\r\n\r\n{{"text": "a", "start": 0,"end":1}}',
+            "POST",
+            "alternatives",
+            'Content-Type: application/json\r\nContent-Length: 33\r\n\r\n{"text": "a", "start": 0,"end":1}',
         ),
     ],
 )
-def test_pictures_and_alternatives_leave_threads_for_saving(port, monkeypatch, of, name, request_for):
+def test_pictures_and_alternatives_leave_threads_for_saving(port, heard, monkeypatch, of, name, method, what, rest):
     begun, goes_on, page = Semaphore(0), Event(), edit_a_line(port)
+    path = f"/api/pages/{page}/lines/l0/{what}"
     monkeypatch.setattr(of, name, lambda *_: begun.release() or (goes_on.wait(60) and b""))
     with ExitStack() as all_of_them:
         all_of_them.callback(goes_on.set)
         for _ in range(25):
             client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
-            client.sendall(request_for.format(page).encode())
-        assert begun.acquire(timeout=30)
-        sleep(0.3)
+            client.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{rest}".encode())
+        assert begun.acquire(timeout=SECONDS)
+        until(lambda: heard.paths[path] == 25, SECONDS)
         edit_a_line(port)
 
 
-def test_searches_leave_threads_for_lines(tiny_path, monkeypatch):
+def test_searches_leave_threads_for_lines(tiny_path, heard, monkeypatch):
     """Of `drethtr serve`, too: they take turns."""
     begun, goes_on = Semaphore(0), Event()
     monkeypatch.setattr(SearchService, "hits", lambda *_: begun.release() or (goes_on.wait(60) and []))
     written, image = BytesIO(), Image.new("L", (90, 40), 255)
     image.save(written, "PNG")
     app = make_app(Recognizer.load(tiny_path), lambda original: Projection(), index="a.sqlite")
-    with served(app) as port, ExitStack() as all_of_them:
+    with served(app, heard) as port, ExitStack() as all_of_them:
+        all_of_them.callback(goes_on.set)
         for _ in range(25):
             client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
             client.sendall(b"GET /search?q=a HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        begun.acquire(timeout=60)
-        sleep(0.5)
-        try:
-            with urlopen(f"http://127.0.0.1:{port}/line", written.getvalue(), timeout=20) as answer:
-                assert answer.status == 200
-        finally:
-            goes_on.set()
+        assert begun.acquire(timeout=SECONDS)
+        until(lambda: heard.paths["/search"] == 25, SECONDS)
+        with urlopen(f"http://127.0.0.1:{port}/line", written.getvalue(), timeout=SECONDS) as answer:
+            assert answer.status == 200
 
 
-def test_work_for_clients_who_have_left_is_dropped(port, monkeypatch):
+def test_work_for_clients_who_have_left_is_dropped(port, heard, monkeypatch):
     begun, goes_on = Semaphore(0), Event()
 
     def compare(*_):
@@ -346,14 +373,15 @@ def test_work_for_clients_who_have_left_is_dropped(port, monkeypatch):
         return {}
 
     monkeypatch.setattr(pages, "compare", compare)
-    page = edit_a_line(port)
-    head = f"POST /api/pages/{page}/compare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\ntext".encode()
+    path = f"/api/pages/{edit_a_line(port)}/compare"
     with ExitStack() as all_of_them:
-        for _ in range(10):
-            client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
-            client.sendall(head)
-        begun.acquire(timeout=60)
-    sleep(0.5)
-    goes_on.set()
-    compared(port, page, answers := [])
-    assert answers == [200] and begun.acquire(timeout=1) and not begun.acquire(blocking=False)
+        all_of_them.callback(goes_on.set)
+        with ExitStack() as clients:
+            for _ in range(10):
+                client = clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+                client.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\ntext".encode())
+            assert begun.acquire(timeout=SECONDS)
+            until(lambda: heard.paths[path] == 10, SECONDS)
+        until(lambda: not heard.connections, SECONDS)
+    compared(port, path, answers := [])
+    assert answers == [200] and begun.acquire(blocking=False) and not begun.acquire(blocking=False)

@@ -1,13 +1,13 @@
 """A folder over HTTP: the real application on a real folder."""
 
 import re
-from importlib.resources import files
 from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
 from edited_folders import put_index, put_page
 from starlette.testclient import TestClient
+from waiting import until
 
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
@@ -88,16 +88,19 @@ def test_lines_are_drawn_cut_joined_moved_and_removed_and_all_of_it_is_undone(cl
         found = answer.json()
         return found, [one for one in found["lines"] if one["id"] in found["changed"]]
 
+    def read(one):
+        """The line, once it has been read: a second later."""
+        found = client.get(address(page, one)).json()
+        return found if found["status"] != "unread" else None
+
     (x, y), (right, _) = line["baseline"]
     middle = (x + right) / 2
     _, [first, second] = act(do="cut", stroke=[[middle, y - 20], [middle, y + 20]])
     assert f"{first['earlier']} {second['earlier']}" == line["text"]
     first, second = (client.get(address(page, one)).json() for one in (first, second))
-    while "unread" in (first["status"], second["status"]):  # they are read a second later
-        first, second = (client.get(address(page, one)).json() for one in (first, second))
+    first, second = (until(lambda one=one: read(one)) for one in (first, second))
     _, [joined] = act(do="join", lines=[second["id"], first["id"]], revisions={first["id"]: first["revision"]})
-    while joined["status"] == "unread":
-        joined = client.get(address(page, joined)).json()
+    joined = until(lambda: read(joined))
     found, [_] = act(do="move", lines=[joined["id"]])
     assert [one["id"] for one in found["lines"]] == ["l1", "l0", "l2", "l3"]
     gone, _ = act(do="delete", lines=[joined["id"]])
@@ -231,15 +234,6 @@ def test_search_ignores_case_accents_and_the_long_s(client, page, line):
     assert set("ſßé") == set(client.get(f"/api/pages/{page}/characters").json()["used"])
 
 
-def test_the_export_dialog_explains_every_format():
-    dialog = files("drethtr.editing").joinpath("static/dialogs/export.js").read_text(encoding="utf-8")
-    kinds, formats = (dialog.split(f"const {name} = {{")[1].split("\n}")[0] for name in ("KINDS", "FORMATS"))
-    assert re.findall(r"^  (\w+): \[", formats, re.MULTILINE) == list(FORMATS)
-    assert sorted(re.findall(r'"(\w+)"', kinds.replace('"Reading text"', "").replace('"Working files"', ""))) == sorted(
-        FORMATS
-    )
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_export(client, page, format):
     one = client.get(f"/api/pages/{page}/export?format={format}")
@@ -325,8 +319,8 @@ def test_errors_name_files_within_the_folder(client, page, line, tmp_path):
     shown = client.get(f"/api/pages/{page}/image.jpg")
     assert shown.status_code == 422 and shown.json()["error"].startswith("a.png: not an image")
     job = client.post(f"/api/pages/{page}/read").json()["id"]
-    while (job := client.get(f"/api/jobs/{job}").json())["state"] in ("waiting", "running"):
-        job = job["id"]
+    until(lambda: client.get(f"/api/jobs/{job}").json()["state"] not in ("waiting", "running"))
+    job = client.get(f"/api/jobs/{job}").json()
     told = [job["message"], client.get("/api/pages").text, client.get(f"/api/pages/{page}").text]
     assert not any(str(tmp_path) in one for one in told) and "a.png" in told[0]
 

@@ -22,6 +22,7 @@ from archives import build_index, make_archive
 from conftest import written
 from made_pages import TEXTS, blank, write
 from PIL import Image
+from waiting import until
 
 from drethtr import Recognizer
 from drethtr.base.errors import CheckpointError
@@ -42,8 +43,7 @@ def serving(recognizer, index=None):
     server = uvicorn.Server(config)
     thread = Thread(target=server.run)
     thread.start()
-    while not server.started:
-        sleep(0.01)
+    until(lambda: server.started)
     port = server.servers[0].sockets[0].getsockname()[1]
 
     def ask(address, content=None, **headers):
@@ -94,6 +94,11 @@ def held_back(recognizer, monkeypatch):
     return begun, go_on, turns
 
 
+def waiting(ask):
+    """How many lines wait to be read."""
+    return json.loads(ask("/")[2])["waiting"]
+
+
 def line(text):
     return encoded(Image.fromarray(written(text)))
 
@@ -114,12 +119,14 @@ def test_who_wait_together_are_read_together(recognizer, monkeypatch):
     """All get what they would get alone, one bad image among them, in fewer turns than there are lines."""
     texts = [letter * (1 + number % 7) for number, letter in enumerate("abcdefghijklmnop")]
     alone = [reading.text for text in texts for reading in recognizer.read([line(text)])]
-    turns, read = [], recognizer.read_lines
-    monkeypatch.setattr(recognizer, "read_lines", lambda lines: sleep(0.2) or turns.append(len(lines)) or read(lines))
+    begun, go_on, turns = held_back(recognizer, monkeypatch)
     with serving(recognizer) as ask, ThreadPoolExecutor(len(texts) + 1) as people:
         bad = people.submit(ask, "/line", b"no image")
-        answers = list(people.map(lambda text: json.loads(ask("/line", line(text))[2])["text"], texts))
-    assert answers == alone and bad.result()[0] == 422
+        answers = people.map(lambda text: json.loads(ask("/line", line(text))[2])["text"], texts)
+        assert begun.wait(30)
+        until(lambda: waiting(ask) == len(texts) - 1)
+        go_on.set()
+        assert list(answers) == alone and bad.result()[0] == 422
     assert sum(turns) == len(texts) and len(turns) < len(texts) / 2
 
 
@@ -131,7 +138,7 @@ def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
     async def ask_three():
         request_queue = RequestQueue(recognizer)
         first = asyncio.create_task(request_queue.read(written("ab")))
-        await asyncio.to_thread(begun.wait)
+        assert await asyncio.to_thread(begun.wait, 30)
         second, third = (asyncio.create_task(request_queue.read(written(text))) for text in ("abc", "abcd"))
         await asyncio.sleep(0)
         first.cancel()
@@ -159,11 +166,11 @@ def test_a_fault_is_told_to_all_who_wait_and_the_server_goes_on(recognizer, monk
 
 def test_a_line_that_fails_fails_alone(recognizer, monkeypatch):
     """Those that wait with it are read all the same."""
-    texts, read, turns = ["a", "ab", "abc", "abcd"], recognizer.read_lines, []
+    texts, read, turns, go_on = ["a", "ab", "abc", "abcd"], recognizer.read_lines, [], Event()
     alone = [reading.text for reading in recognizer.read(list(map(line, texts)))]
 
     def read_or_fail(lines):
-        sleep(0.2)
+        go_on.wait(30)
         turns.append(len(lines))
         if any(each.shape == written("abc").shape for each in lines):
             raise CheckpointError("the model's numbers overflow")
@@ -171,7 +178,10 @@ def test_a_line_that_fails_fails_alone(recognizer, monkeypatch):
 
     monkeypatch.setattr(recognizer, "read_lines", read_or_fail)
     with serving(recognizer) as ask, ThreadPoolExecutor(4) as people:
-        *answers, (status, _, content) = people.map(lambda text: ask("/line", line(text)), ["a", "ab", "abcd", "abc"])
+        answers = people.map(lambda text: ask("/line", line(text)), ["a", "ab", "abcd", "abc"])
+        until(lambda: waiting(ask) == 3)
+        go_on.set()
+        *answers, (status, _, content) = answers
     assert [json.loads(answer)["text"] for _, _, answer in answers] == [*alone[:2], alone[3]]
     assert status == 500 and b"overflow" in content and max(turns) > 1
 
@@ -182,7 +192,7 @@ def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, m
     async def ask_five():
         request_queue = RequestQueue(recognizer)
         first = asyncio.create_task(request_queue.read(written("abc")))
-        await asyncio.to_thread(begun.wait)
+        assert await asyncio.to_thread(begun.wait, 30)
         others = [asyncio.create_task(request_queue.read(written("abc"))) for _ in range(4)]
         await asyncio.sleep(0)
         go_on.set()
@@ -287,20 +297,20 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
 
 
 @pytest.mark.parametrize(
-    ("content", "error"),
+    ("content", "status", "error"),
     [
-        (form()[0], "the request has no image"),
-        (form(("a.png", b""))[0], "the request has no image"),
-        (b"nonsense", "the form is damaged"),
-        (form(("a.png", line("abc")), ("b.png", line("cd")))[0][:-40], "it ends before its last boundary"),
-        (form(("a.png", line("abc")))[0].removesuffix(b"--x--\r\n"), "it ends before its last boundary"),
-        (form(*[("a.png", b"x")] * 65)[0], "at most 64 files"),
-        (form(("a.png", line("abc")), ("b.png", b"no image"))[0], "b.png: not an image in a supported format"),
+        (form()[0], 400, "the request has no image"),
+        (form(("a.png", b""))[0], 400, "the request has no image"),
+        (b"nonsense", 400, "the form is damaged"),
+        (form(("a.png", line("abc")), ("b.png", line("cd")))[0][:-40], 400, "it ends before its last boundary"),
+        (form(("a.png", line("abc")))[0].removesuffix(b"--x--\r\n"), 400, "it ends before its last boundary"),
+        (form(*[("a.png", b"x")] * 65)[0], 413, "at most 64 files"),
+        (form(("a.png", line("abc")), ("b.png", b"no image"))[0], 422, "b.png: not an image in a supported format"),
     ],
 )
-def test_a_form_that_cannot_be_read_is_explained(ask, content, error):
-    status, _, answer = ask("/line", content, **form()[1])
-    assert status in (400, 413, 422) and error in json.loads(answer)["error"]
+def test_a_form_that_cannot_be_read_is_explained(ask, content, status, error):
+    found, _, answer = ask("/line", content, **form()[1])
+    assert found == status and error in json.loads(answer)["error"]
 
 
 def test_lines_are_read_between_those_of_a_page(recognizer, monkeypatch):
@@ -308,10 +318,9 @@ def test_lines_are_read_between_those_of_a_page(recognizer, monkeypatch):
     begun, go_on, turns = held_back(recognizer, monkeypatch)
     with serving(recognizer) as ask, ThreadPoolExecutor(2) as people:
         page = people.submit(ask, "/page?format=txt", encoded(PAGE))
-        begun.wait()
+        assert begun.wait(30)
         other = people.submit(ask, "/line", line("abc"))
-        while not json.loads(ask("/")[2])["waiting"]:
-            sleep(0.01)
+        until(lambda: waiting(ask))
         go_on.set()
         assert other.result()[0] == 200 and page.result()[2].count(b"\n") == 3
     assert turns[0] == 1  # the first line of the page; the other line was next

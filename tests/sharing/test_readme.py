@@ -78,7 +78,7 @@ def test_a_card_of_a_stranger_stays_text(tiny_model):
     page = readme(replace(tiny_model, card=card), "ada/letters")
     head, body = page[4:].split("\n---\n", 1)
     assert "<script>" not in body and "[here](" not in body.replace("\\]", "")
-    assert [row.count("|") - row.count("\\|") for row in body.splitlines() if row.startswith("| <") or "&lt;" in row]
+    assert any(row.startswith("| &lt;") for row in body.splitlines())
     for row in body.splitlines():
         if row.startswith("|"):
             assert row.count("|") - row.count("\\|") in (4, 5)

@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
+sys.path += [str(TESTS.parent / "src"), str(TESTS)]
 
 from drethtr.base.errors import DrethtrError  # noqa: E402
 from drethtr.documents import read_page  # noqa: E402
@@ -155,13 +155,13 @@ def soak(name: str, kills: int, workshop: Path, random_numbers: random.Random) -
         print(f"{name}: a whole run ended with {code}: {(whole / 'log').read_text()}")  # noqa: T201
         return [f"{name}: a whole run failed"]
     expected, (changes, seconds) = results(whole, scenario), map(float, count.read_text().split())
-    bad, killed, runs = [], 0, 0
+    bad, killed, runs, confirmed = [], 0, 0, 0
     places = range(1, int(changes) + 1)
     before_changes = sorted(random_numbers.sample(places, min((kills + 1) // 2, len(places))), reverse=True)
-    while killed < kills and runs < 3 * kills:
+    while (killed < kills or is_early(scenario, confirmed)) and runs < 3 * kills + 9:
         runs += 1
-        if before_changes:
-            moment, place = 0.0, before_changes.pop()
+        if before_changes or killed >= kills:
+            moment, place = 0.0, before_changes.pop() if before_changes else random_numbers.choice(places)
             point, variables = f"change {place}", {"KILL_AT": str(place)}
         else:
             moment = random_numbers.uniform(0, seconds)
@@ -171,14 +171,22 @@ def soak(name: str, kills: int, workshop: Path, random_numbers: random.Random) -
         code, promises = run(folder, scenario, KILL_FOLDER=str(folder), **variables)
         if code == -signal.SIGKILL:
             killed += 1
+            confirmed += len(promises)
         elif moment:
             seconds = (seconds + moment) / 2  # it was faster than the timed run
         for fault in faults(folder, scenario, code, promises, before, expected):
             bad.append(f"{point}: {fault}")
             print(f"{name}, {bad[-1]}", flush=True)  # noqa: T201
         shutil.rmtree(folder)
+    if is_early(scenario, confirmed):
+        bad.append("nothing was confirmed before any kill")
     print(f"{name}: {len(places)} changes, {runs} runs, {killed} killed, {len(bad)} faults", flush=True)  # noqa: T201
     return bad
+
+
+def is_early(scenario: Scenario, confirmed: int) -> bool:
+    """Whether all kills came before the first text that was confirmed: none could be lost."""
+    return scenario.client is not None and not confirmed
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
+sys.path += [str(TESTS.parent / "src"), str(TESTS)]
 
 from soak.disk import STRACE, Disk, replay  # noqa: E402
 from soak.kills import broken, damaged, results, run  # noqa: E402

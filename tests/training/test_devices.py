@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import pytest
 import rank_waits
 import ranks
 import torch
+from holding import Hold
 from safetensors.torch import load_file
-from training_runs import finish, launch, saved_at, start, write_data
+from training_runs import finish, launch, start, write_data
 
 from drethtr.base import config
 from drethtr.training.devices import Devices
@@ -38,9 +38,11 @@ def train_here(folder: Path, *settings: str) -> None:
         train(config.load(RunConfig, Path("run.toml"), [*TOGETHER, *settings]), Path("one"), workers=0)
 
 
-def start_two(folder: Path, output: str, *settings: str, resume: bool = False) -> subprocess.Popen[bytes]:
+def start_two(
+    folder: Path, output: str, *settings: str, resume: bool = False, **variables: str
+) -> subprocess.Popen[bytes]:
     wanted = (option for setting in (*TOGETHER, *settings) for option in ("--set", setting))
-    return start(folder, output, *wanted, *(["--resume"] if resume else []), processes=2)
+    return start(folder, output, *wanted, *(["--resume"] if resume else []), processes=2, **variables)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -93,11 +95,9 @@ def test_processes_wait_while_one_reads(tmp_path: Path) -> None:
 
 
 def test_a_killed_rank_is_resumed(alone: Path) -> None:
-    snapshot = alone / "killed" / "snapshot.safetensors"
-    process = start_two(alone, "killed")
-    while process.poll() is None and not saved_at(snapshot):
-        time.sleep(0.01)
-    assert process.poll() is None, "the run was over before it could be killed"
+    hold = Hold(alone / "held", "snapshot.safetensors", 2)
+    process = start_two(alone, "killed", **hold.variables)
+    hold.wait(process)
     os.kill(started_by(process.pid)[-1], signal.SIGKILL)
     process.communicate(timeout=300)
     assert process.returncode != 0

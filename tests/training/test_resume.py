@@ -2,11 +2,11 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
+from holding import Hold
 from safetensors.torch import load_file
-from training_runs import finish, saved_at, start
+from training_runs import finish, start
 
 MUON = ("--set", 'optimizer.method={kind="Muon"}', "--set", "samples=64")  # which has the more to remember
 
@@ -22,12 +22,9 @@ def test_a_run_with_a_teacher_resumes_in_the_same_way(data: Path) -> None:
 
 def resumed_equals_whole(data: Path, *options: str) -> None:
     finish(start(data, "whole", *options))
-    snapshot = data / "killed" / "snapshot.safetensors"
-    process = start(data, "killed", *options)
-    while process.poll() is None and not saved_at(snapshot):
-        time.sleep(0.01)
-    time.sleep(0.2)  # so that it has done more than it saved
-    assert process.poll() is None, "the run was over before it could be killed"
+    hold = Hold(data / "held", "snapshot.safetensors", 2)  # so that it has done more than it saved
+    process = start(data, "killed", *options, **hold.variables)
+    hold.wait(process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     finish(start(data, "killed", "--resume", *options))

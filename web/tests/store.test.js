@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 
 import { Drafts } from "../../src/drethtr/editing/static/drafts.js";
 import { PageStore } from "../../src/drethtr/editing/static/page/store.js";
 
 const DRAFTS = new Drafts("parish", "p1", { length: 0, setItem() {}, removeItem() {} });
 const pageOf = (...texts) => ({ lines: texts.map((text, place) => ({ id: `l${place}`, text, revision: text })) });
+
+const { fetch } = globalThis;
+afterEach(() => {
+  globalThis.fetch = fetch;
+});
 
 test("a page that was asked for before a line was saved does not undo it", async () => {
   const store = new PageStore("p1", DRAFTS);

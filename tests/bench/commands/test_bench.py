@@ -1,4 +1,4 @@
-"""`drethtr bench search`: an index grows by its own pages, and is searched."""
+"""The commands of `drethtr bench`, each on a few lines and tiny networks."""
 
 import json
 from dataclasses import replace
@@ -151,6 +151,7 @@ def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
         (["decoding", "--json", "gone/a.json"], "there is no folder gone"),
         (["memory", "--plot", "gone/a.svg"], "there is no folder gone"),
         (["length", "--plot", "precious.txt"], "the file name must end in .svg; name it precious.svg"),
+        (["peers", "nothing.parquet", "--peers", "rapid"], "unknown peer 'rapid'; did you mean 'rapidocr'?"),
         (["peers", "nothing.parquet", "--kraken-model", "gone.mlmodel"], "gone.mlmodel: no such file"),
         (["peers", "nothing.parquet", "--kraken-model", "precious.txt"], "pip install kraken"),
         (["strategies", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from conftest import written
+from edited_folders import LINES
+from edited_folders import put_page as put_scan
 from page_examples import PROVENANCE
 from PIL import Image
 from printed_pages import put_page
@@ -13,6 +15,8 @@ from drethtr import Recognizer, transcribe_page
 from drethtr.datasets.layouts.pages import BACKWARD
 from drethtr.datasets.open import open_samples
 from drethtr.documents import FORMATS, Document, Scan, Sheet, TextLine, Transcription
+from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import Review
 
 LETTER = Path(__file__).parents[3] / "samples" / "page" / "letter.jpg"
 
@@ -42,6 +46,16 @@ def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, le
     report = json.loads((tmp_path / "j").read_text(encoding="utf-8"))
     assert report["lines"] == {"train": 1, "test": 1}
     assert set(report["left_out"]) == {"empty transcription", "no image of that name beside it"}
+
+
+def test_unconfirmed_lines_are_imported_if_asked_for(drethtr, tmp_path):
+    file = PageFile.parse(put_scan(tmp_path / "scans", "a").read_bytes(), "a")
+    line = file.line("l1")
+    confirmed = replace(line, transcription=replace(line.transcription, review=Review.CONFIRMED))
+    (tmp_path / "scans" / "a.page.xml").write_bytes(file.with_line(confirmed).data)
+    for options, count in (((), 1), (("--unconfirmed", "--force"), LINES)):
+        assert drethtr("data", "import", tmp_path / "scans", tmp_path / "out.parquet", *options).code == 0
+        assert len(open_samples(tmp_path / "out.parquet")) == count
 
 
 def test_a_new_import_leaves_nothing_of_the_one_it_replaces(drethtr, letters, tmp_path):

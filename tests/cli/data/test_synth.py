@@ -29,6 +29,11 @@ def test_writes_lines_and_a_sheet_of_them(synth, options, tmp_path):
     assert not [path for path in tmp_path.iterdir() if "unfinished" in path.name]
 
 
+def test_lines_have_the_height_that_is_asked_for(synth, options):
+    assert synth(*options, "--height", 48).code == 0
+    assert {sample.line().shape[0] for sample in open_samples(options[0])} == {48}
+
+
 def test_the_seed_decides(synth, options, tmp_path):
     written = []
     for seed in ("1", "1", "2"):

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from conftest import log_probability, written
+from holding import Hold
 from PIL import Image
 
 from drethtr.base import config
@@ -75,6 +75,11 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     takes = r"training takes at most \d+ (second|minute)s? \(439 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
+    assert "Dropped" not in outcome.out
+    options = ("--minimum-count", 1, "--drop-unused")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--dry-run", *options)
+    assert "€×1 (" in outcome.out and "too rare" not in outcome.out
+    assert "Dropped from the alphabet, because they occur in no line: f" in outcome.out
 
 
 def test_a_line_is_read_by_one_model_that_did_not_learn_from_it(data, tiny_path, monkeypatch):
@@ -279,13 +284,11 @@ def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 144)
     killed = tmp_path / "killed.safetensors"
-    snapshot = tmp_path / "killed.run" / "30_lines" / "snapshot.safetensors"
+    hold = Hold(tmp_path / "held", "snapshot.safetensors", 2)
     command = [sys.executable, "-m", "drethtr", "finetune", *map(str, wishes), "--output", str(killed)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # their number changes rounding
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())} | hold.variables  # as many round alike
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not snapshot.exists():
-        time.sleep(0.01)
-    assert process.poll() is None, "the run was over before it could be killed"
+    hold.wait(process)
     process.send_signal(signal.SIGKILL)
     process.wait()
     refused = drethtr("finetune", *wishes, "--output", killed)

@@ -18,8 +18,6 @@ from drethtr.recognition.model.adapter import DOWN, UP, Adapter, holds_adapter, 
 from drethtr.recognition.model.file import ADAPTER, load_model, save_model, weights_hash
 from drethtr.recognition.recognizer import Recognizer
 
-LOGISTIC = {"kind": "Logistic", "bias": 0.0, "weights": [1.0, 1.0, 1.0]}
-CALIBRATION = {"kind": "Calibration", "characters": LOGISTIC, "words": LOGISTIC | {"weights": [1.0] * 5}}
 LINE = written("bad pig, moon")
 
 

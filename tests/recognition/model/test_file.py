@@ -315,9 +315,7 @@ OTHERS = {
     "weights": other_weights,
     "alphabet": lambda model: replace(model, tokenizer=Characters(model.tokenizer.characters.replace("p", "q"))),
     "preparation": lambda model: replace(model, preparation=Preparation(height=48, stretch=1.1)),
-    "record": lambda model: replace(
-        model, record=CalibrationRecord(error_rates=(ErrorRate(Greedy(), 1.0, 0.1, 1.0, 3),))
-    ),
+    "record": lambda model: replace(model, record=CalibrationRecord(error_rates=(RATE_OF_GREEDY,))),
 }
 
 

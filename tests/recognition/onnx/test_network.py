@@ -295,7 +295,7 @@ def test_few_queries_at_once_change_nothing(variant, columns, monkeypatch):
     equal_memory(made(network).encode([x]), 0, *encoded(exact(network), x))
 
 
-def test_the_longest_line_fits_into_memory():
+def test_the_longest_line_is_encoded():
     network = random_network(replace(TINY, layers=1, ctc=None))
     memory = made(network).encode([line(48, 65_536)])
     assert memory.tokens == (8192,) and np.isfinite(memory.mean).all()

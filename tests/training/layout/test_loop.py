@@ -3,23 +3,24 @@
 import os
 import shutil
 import signal
-import time
 
 import numpy as np
 import pytest
 import torch
 from command_line import drethtr
-from edited_folders import put_page
+from edited_folders import LINES, put_page
+from holding import Hold
 from safetensors.numpy import load_file
 from training_runs import launch
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.base.links import make_marked
+from drethtr.documents.read import read_page
 from drethtr.layout.network import SHIPPED, load_lines
 from drethtr.training.devices import Devices
 from drethtr.training.feed.stream import beginnings
-from drethtr.training.layout.finetune import finetune_layout, split
+from drethtr.training.layout.finetune import split
 from drethtr.training.layout.loop import known_loss, make_learner, model_of, train_layout
 from drethtr.training.layout.run import LayoutRun
 from drethtr.training.snapshot import Progress
@@ -60,10 +61,9 @@ def one_thread():
 def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread):
     monkeypatch.chdir(pages)
     train = ["-m", "drethtr", "model", "train-layout", "run.toml", "--output", "killed", "--device", "cpu"]
-    process = launch(pages, train, processes=1)
-    while process.poll() is None and not (pages / "killed" / "snapshot.safetensors").exists():
-        time.sleep(0.01)
-    assert process.poll() is None, "the run was over before it could be killed"
+    hold = Hold(pages / "held.mark", "snapshot.safetensors", 2)
+    process = launch(pages, train, processes=1, **hold.variables)
+    hold.wait(process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     run = config.load(LayoutRun, pages / "run.toml", ())
@@ -156,7 +156,7 @@ def test_a_run_that_was_stopped_after_it_wrote_its_result_goes_on(drethtr, tmp_p
     assert "correct at least 5" in drethtr(*again).err, "it begins"
 
 
-def test_finetuned_weights_are_described_and_used_or_not_written(drethtr, tmp_path):
+def test_finetuned_weights_that_find_nothing_better_are_not_written(drethtr, tmp_path):
     scans, output = tmp_path / "scans", tmp_path / "mine.safetensors"
     scans.mkdir()
     for number in range(5):
@@ -178,13 +178,17 @@ def test_a_run_stopped_in_its_first_validation_goes_on(drethtr, tmp_path):
     assert done.code == 3 and "was not written" in done.err, done
 
 
-def test_finetuned_weights_name_no_pages(tmp_path, monkeypatch):
+def test_finetuned_weights_find_lines_and_name_no_pages(drethtr, tiny_path, tmp_path, monkeypatch):
     """They are made to be shared, and a list of all pages has no limit."""
     monkeypatch.setattr("drethtr.training.layout.finetune.MIN_GAIN", -1.0)
     scans, output = tmp_path / "scans", tmp_path / "mine.safetensors"
     scans.mkdir()
     for number in range(5):
         put_page(scans, f"letter_{number}")
-    assert finetune_layout([str(scans)], output, samples=4, workers=0).better
+    done = drethtr("finetune", "--layout", scans, "--output", output, "--samples", "4", "--workers", "0")
+    assert done.code == 0 and f"wrote {output}" in done.out, done
     card = load_lines(output).card
     assert card["pages"] == 4 and "letter_" not in str(card)
+    options = ("--lines", output, "--model", tiny_path, "--format", "page", "--output", tmp_path / "read")
+    assert drethtr("transcribe", scans / "letter_0.png", *options).code == 0
+    assert len(read_page(tmp_path / "read" / "letter_0.page.xml").lines) == LINES
