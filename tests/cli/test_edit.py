@@ -14,6 +14,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 import pytest
 
 import drethtr
+from drethtr.cli.edit import token_of_user
 from drethtr.documents.read import read_page
 
 DEMO = Path(drethtr.__file__).parent / "editing" / "demo"
@@ -72,6 +73,25 @@ def test_the_token_stays_in_a_private_file(tmp_path):
         file.chmod(0o644)  # others may have read it
         with running(tmp_path, "edit", "--no-browser") as address:
             assert address.partition("token=")[2] not in ("", tokens[0])
+
+
+@pytest.mark.parametrize("content", [b"", b"short", "é".encode() * 32, None])
+def test_a_file_without_a_private_token_is_replaced(tmp_path, monkeypatch, content):
+    """A program that was killed, or another one, may have left it."""
+    monkeypatch.setattr("typer.get_app_dir", lambda name: str(tmp_path / name))
+    file = tmp_path / "drethtr" / "token"
+    file.parent.mkdir()
+    if content is None:
+        file.write_text("a" * 32)
+        file.chmod(0o644)
+    else:
+        file.write_bytes(content)
+        file.chmod(0o600)
+    token = token_of_user()
+    assert len(token) == 32 and token_of_user() == token
+    assert list(file.parent.iterdir()) == [file]
+    if sys.platform != "win32":
+        assert file.stat().st_mode & 0o777 == 0o600 and token != "a" * 32
 
 
 def test_the_token_for_a_network_is_kept_nowhere(tmp_path):

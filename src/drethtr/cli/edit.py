@@ -122,15 +122,28 @@ def token_of_user() -> str:
     time, so that nobody keeps access.
     """
     file = Path(typer.get_app_dir("drethtr")) / "token"
-    with suppress(OSError):
+    if (kept := token_in(file)) is not None:
+        return kept
+    token = token_urlsafe(24)
+    with suppress(OSError):  # such as a home that cannot be written
         file.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError), open(file, "x", opener=partial(os.open, mode=0o600)) as new:
-            new.write(token_urlsafe(24))
+        with TemporaryDirectory(dir=file.parent) as private:  # so that the file is never there without its token
+            new = Path(private) / file.name
+            new.write_text(token, encoding="ascii")
+            new.chmod(0o600)
+            new.replace(file)
+    return token
+
+
+def token_in(file: Path) -> str | None:
+    """The token in a file that nobody else can have read or written; None if there is none."""
+    try:
         found = file.lstat()
         is_private = sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
-        if S_ISREG(found.st_mode) and is_private and len(token := file.read_text(encoding="ascii")) >= MIN_TOKEN:
-            return token
-    return token_urlsafe(24)
+        token = file.read_text(encoding="ascii") if S_ISREG(found.st_mode) and is_private else ""
+    except (OSError, UnicodeDecodeError):
+        return None
+    return token if len(token) >= MIN_TOKEN else None
 
 
 @contextmanager
