@@ -7,6 +7,7 @@ import numpy as np
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
@@ -67,34 +68,35 @@ def language(
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
-    loaded = load_model(model)
-    if name is not None:
-        loaded.languages.check_name(name)
-    if loaded.network.ctc is None:
-        raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
-    tokenizer = loaded.tokenizer
-    usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
-    if not (usable or (texts and name)):
-        raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
-    known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
-    if not (known or texts):
-        raise DataError(f"no line is in the language {name}; give texts in it with --text")
-    sources: list[Iterable[str] | NGrams] = [known] if known else []
-    parts, names = [1.0], [f"{len(known):,} lines"] if known else []
-    if texts:
-        corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
-        sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
-        parts = [1 - share, share] if known else [1.0]
-        names.append(f"{lines:,} lines drawn from texts")
-    chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else UNSPECIFIED)
-    before = loaded.languages.models.get(chosen)
-    if before is not None and keep:
-        sources.append(before)
-        parts = [*((1 - keep) * part for part in parts), keep]
-        names.append("its existing n-grams")
-        order = order or before.order
-    ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
-    save_languages(model, loaded.languages.with_model(chosen, ngrams), target, of=loaded)
+    with claimed(target, replace=force):
+        loaded = load_model(model)
+        if name is not None:
+            loaded.languages.check_name(name)
+        if loaded.network.ctc is None:
+            raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
+        tokenizer = loaded.tokenizer
+        usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
+        if not (usable or (texts and name)):
+            raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
+        known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
+        if not (known or texts):
+            raise DataError(f"no line is in the language {name}; give texts in it with --text")
+        sources: list[Iterable[str] | NGrams] = [known] if known else []
+        parts, names = [1.0], [f"{len(known):,} lines"] if known else []
+        if texts:
+            corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
+            sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
+            parts = [1 - share, share] if known else [1.0]
+            names.append(f"{lines:,} lines drawn from texts")
+        chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else UNSPECIFIED)
+        before = loaded.languages.models.get(chosen)
+        if before is not None and keep:
+            sources.append(before)
+            parts = [*((1 - keep) * part for part in parts), keep]
+            names.append("its existing n-grams")
+            order = order or before.order
+        ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
+        save_languages(model, loaded.languages.with_model(chosen, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {chosen}: {ngrams}, from {' and '.join(names)}")
     typer.echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")
 

@@ -1,6 +1,7 @@
 """`drethtr model predict-cer`: predict the CER on untranscribed lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
@@ -8,6 +9,7 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
@@ -110,22 +112,23 @@ def predict_cer(
     if learn is not None and reading.model is not None and holds_adapter(reading.model):
         raise DataError(f"{reading.model} is an adapter; only a whole model can store the prediction")
     described = Pages(images=images_in(images))
-    recognizer = reading.load()
-    failed = 0
-    if learn is not None:
-        refuse_other_weights(learn, recognizer)
-        samples = to_read(open_lines(inputs, described), limit, seed)
-        check_sets(samples)
-        text, report = learned(recognizer, read(recognizer, samples), reading.model or SHIPPED, learn)
-    elif truth:
-        rate = known_rate(recognizer, reading.decoder)
-        text, report = compared(rate, read(recognizer, to_read(open_lines(inputs, described), limit, seed)))
-    elif lines is not None:
-        rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
-        text, report, failed = of_scans(rate, recognizer, inputs, segmentation, described.images)
-    else:
-        rate, found = known_rate(recognizer, reading.decoder), usable_lines(inputs, described)
-        text, report, failed = of_lines(rate, recognizer, choose(found, limit or len(found), seed))
+    with claimed(learn, replace=force) if learn is not None else nullcontext():
+        recognizer = reading.load()
+        failed = 0
+        if learn is not None:
+            refuse_other_weights(learn, recognizer)
+            samples = to_read(open_lines(inputs, described), limit, seed)
+            check_sets(samples)
+            text, report = learned(recognizer, read(recognizer, samples), reading.model or SHIPPED, learn)
+        elif truth:
+            rate = known_rate(recognizer, reading.decoder)
+            text, report = compared(rate, read(recognizer, to_read(open_lines(inputs, described), limit, seed)))
+        elif lines is not None:
+            rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
+            text, report, failed = of_scans(rate, recognizer, inputs, segmentation, described.images)
+        else:
+            rate, found = known_rate(recognizer, reading.decoder), usable_lines(inputs, described)
+            text, report, failed = of_lines(rate, recognizer, choose(found, limit or len(found), seed))
     if json_file is not None:
         write_json(json_file, {**report, **measured_with(recognizer)})
     typer.echo(text)
