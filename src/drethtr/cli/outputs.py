@@ -12,6 +12,8 @@ from drethtr.base.files import refuse_protected, write_bytes, write_text
 if TYPE_CHECKING:
     from PIL import Image
 
+    from drethtr.datasets.layouts.layout import Layout
+
 FIGURES = "drethtr figures 1"
 """The value of `format` in every JSON file of metrics."""
 
@@ -43,6 +45,18 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
             if not force:
                 raise DataError(f"{path} exists; choose another output or use --force")
         refuse_protected(path)
+
+
+def refuse_among_tables(output: Path, source: Path, layout: "Layout") -> None:
+    """Refuse a table in a folder of tables: it would replace one of them, or the next run would read it.
+
+    Raises:
+        DataError: if `source` is such a folder, and `output` inside it.
+    """
+    from drethtr.datasets.layouts.hugging_face import HuggingFace
+
+    if isinstance(layout, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
+        raise DataError(f"{output} is inside {source}, where the next run would read it; write it elsewhere")
 
 
 def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
