@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +61,11 @@ def refuse_among_tables(output: Path, source: Path, layout: "Layout") -> None:
 
 
 def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse paths for results where no file can be written, or an existing one may not be replaced."""
+    """Refuse paths for results where no file can be written, an existing one may not be replaced, or two are the same."""
     refuse_places(*paths)
+    places = [realpath(path) for path in paths if path is not None]
+    if twice := [place for place in places if places.count(place) > 1]:
+        raise ConfigError(f"two results would be written to {twice[0]}; give each a file of its own")
     refuse_existing(*paths, force=force, inputs=inputs)
 
 
