@@ -17,6 +17,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     format_option,
     output_option,
+    refuse_unused,
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results
@@ -38,6 +39,7 @@ SHOWN = 10
 
 @with_reading_options()
 def align(
+    ctx: typer.Context,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -82,6 +84,8 @@ def align(
     """
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
+    if output is None:
+        refuse_unused(ctx, "no pages are written without --output", "format")
     segmentation, formats = segmentation_named(lines, outlines=outlines), formats_of_pages(format)
     breaks = named("line breaks", line_breaks, {known.value: known for known in LineBreaks})
     refuse_results(ground_truth, force=force, inputs=inputs)

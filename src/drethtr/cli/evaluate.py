@@ -12,6 +12,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import write_text
 from drethtr.base.wording import counted
 from drethtr.cli.options import (
+    READING,
     ForceResults,
     ImagesFolder,
     JSONFile,
@@ -21,6 +22,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     Seed,
     TableOrder,
+    refuse_unused,
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results, write_json
@@ -56,6 +58,7 @@ PAGE_TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_o
 
 @with_reading_options()
 def evaluate(
+    ctx: typer.Context,
     data: LineData,
     limit: Limit = None,
     seed: Seed = 0,
@@ -107,6 +110,10 @@ def evaluate(
     of_lines = {"--limit": limit is not None, "--confidence": confidence, "--per-line": per_line is not None}
     if of_pages is not None and (wanted := [name for name, is_wanted in of_lines.items() if is_wanted]):
         raise ConfigError(f"{wanted[0]} is for lines, but {of_pages} evaluates whole pages; leave out one of them")
+    if of_pages is not None:
+        refuse_unused(ctx, f"{of_pages} evaluates all pages", "seed")
+    if layout and not end_to_end:
+        refuse_unused(ctx, "--layout without --end-to-end reads nothing", *set(READING) - {"threads"})
     if layout and lines == "given":
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"

@@ -3,13 +3,15 @@
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
+
+from drethtr.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import LoadOptions, Recognizer
@@ -114,6 +116,27 @@ class ReadingOptions:
 
         if self.decoder is not None:
             strategy_named(self.decoder)
+
+
+READING = tuple(field.name for field in fields(ReadingOptions))
+"""The names of these options."""
+
+
+def refuse_unused(ctx: typer.Context, reason: str, *names: str) -> None:
+    """Refuse options that would have no effect, by the names of their parameters.
+
+    Those of a settings file or variable are not meant, since they are for other runs, too.
+
+    Raises:
+        ConfigError: with the reason, naming the options that were typed.
+    """
+
+    def is_typed(name: str) -> bool:
+        source = ctx.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    if typed := [one.opts[0] for one in ctx.command.params if one.name in names and is_typed(one.name)]:
+        raise ConfigError(f"{reason}; leave out {', '.join(typed)}")
 
 
 def with_reading_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

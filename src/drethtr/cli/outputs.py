@@ -61,7 +61,7 @@ def refuse_among_tables(output: Path, source: Path, layout: "Layout") -> None:
 
 
 def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse paths for results where no file can be written, an existing one may not be replaced, or two are the same."""
+    """Refuse paths of results: where no file can be written, one may not be replaced, or two would be the same."""
     refuse_places(*paths)
     places = [realpath(path) for path in paths if path is not None]
     if twice := [place for place in places if places.count(place) > 1]:

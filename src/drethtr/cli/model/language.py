@@ -8,7 +8,7 @@ import typer
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.locks import claimed
-from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
+from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData, refuse_unused
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import clean_lines
@@ -25,6 +25,7 @@ ORDER = 6  # up to seven characters read a tenth of a point better, and take mor
 # little better than 150,000. What was known and new lines, half and half, is within 0.15 nats a character of mixtures
 # from 0.3 to 0.7 (LOG.md, 2026-11-24).
 def language(
+    ctx: typer.Context,
     model: ChangedModel,
     data: TrainingData,
     texts: Texts = None,
@@ -65,6 +66,8 @@ def language(
 
     Use training lines and other texts, never the texts you evaluate on.
     """
+    if not texts:
+        refuse_unused(ctx, "there are no texts without --text", "share", "lines")
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)

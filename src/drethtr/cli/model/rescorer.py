@@ -16,6 +16,7 @@ from drethtr.cli.options import (
     Seed,
     Texts,
     TrainingData,
+    refuse_unused,
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import CONTINUE, stopping
@@ -27,6 +28,7 @@ from drethtr.synthesis.corpus import Corpus
 
 
 def rescorer(
+    ctx: typer.Context,
     model: ChangedModel,
     data: TrainingData,
     texts: Texts = None,
@@ -51,6 +53,8 @@ def rescorer(
     require("torch", "train")
     from drethtr.training.rescorer import CONTINUED, RescorerRun, TrainingTexts, train_rescorer
 
+    if not texts:
+        refuse_unused(ctx, "there are no texts without --text", "share")
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
