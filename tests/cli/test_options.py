@@ -248,6 +248,7 @@ def test_values_that_a_shell_completes_are_accepted():
         ("evaluate page.xml --layout", "--precision int8"),
         ("evaluate page.xml --layout", "--seed 1"),
         ("evaluate page.xml --end-to-end", "--seed 1"),
+        ("finetune page.xml --layout --output a.safetensors", "--minimum-count 3"),
         ("rescorer m.safetensors lines.tsv", "--share 0.2"),
         ("language m.safetensors lines.tsv", "--share 0.2"),
         ("language m.safetensors lines.tsv", "--lines 9"),
