@@ -129,7 +129,7 @@ class TextLog(RunLog):
 
     def planned(self, plan: JobPlan, units: int, unit: str) -> None:
         super().planned(plan, units, unit)
-        self.files = len(plan.waiting) + self.before + len(self.failures)
+        self.files = len(plan.waiting) + self.before + len(self.stale) + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
         if plan.outdated:
@@ -224,8 +224,7 @@ class JSONLog(RunLog):
     def emit(self, event: str, **fields: Any) -> None:
         """Write an event."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        named = {name: as_given(value) if isinstance(value, str) else value for name, value in fields.items()}
-        sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
+        sys.stderr.write(json.dumps({"event": event, "time": time, **given_names(fields)}) + "\n")
         sys.stderr.flush()
 
     def planned(self, plan: JobPlan, units: int, unit: str) -> None:
@@ -280,6 +279,19 @@ def numbers(doubts: DoubtCounts) -> dict[str, int]:
     """Numbers of lines and words read, doubtful and flagged."""
     names = ("lines", "words", "doubtful", "flagged")
     return {name: getattr(doubts, name) for name in names}
+
+
+def given_names(value: Any) -> Any:
+    """Fields in which files of unpacked archives have the names by which they were given."""
+    match value:
+        case str():
+            return as_given(value)
+        case list():
+            return list(map(given_names, value))
+        case dict():
+            return {name: given_names(field) for name, field in value.items()}
+        case _:
+            return value
 
 
 LogName = Annotated[
