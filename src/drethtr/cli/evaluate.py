@@ -242,7 +242,7 @@ def summary(scores: Scores, recognizer: Recognizer) -> str:
         parts.append(f"Lines without text, where anything read counts as an error: {sets}.")
     if scores.unknown:
         unknown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
-        parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {unknown}")
+        parts.append(f"{counted(sum(scores.unknown.values()), 'character')} not in the model's alphabet: {unknown}")
     return "\n".join(parts)
 
 

@@ -231,7 +231,9 @@ def of_lines(rate: ErrorRate, recognizer: Recognizer, samples: Sequence[Sample])
     if not pairs:
         raise typer.Exit(2)
     if not any(reading.characters for _, reading in pairs):
-        typer.echo(f"No text was found on any of {len(pairs):,} lines, so no error rate can be predicted.", err=True)
+        typer.echo(
+            f"No text was found on any of {counted(len(pairs), 'line')}, so no error rate can be predicted.", err=True
+        )
         raise typer.Exit(1)
     failed = len(samples) - len(pairs)
     groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
