@@ -27,15 +27,19 @@ def offered(*names: str) -> Callable[[str], list[str]]:
     return offer
 
 
+def name_option(flag: str, names: Iterable[str], help: str) -> Any:
+    """An option whose value is a name; a shell offers these."""
+    return typer.Option(flag, metavar="NAME", help=help, autocompletion=offered(*names))
+
+
 ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="Model file; default: the included model.")]
 DecoderName = Annotated[
     str | None,
-    typer.Option(
+    name_option(
         "--decoder",
-        metavar="NAME",
-        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam:N. Default: ctc or joint, as "
-        "drethtr model calibrate chose.",
-        autocompletion=offered("ctc", "joint", "careful", "greedy", "verified"),
+        ("ctc", "joint", "careful", "greedy", "verified"),
+        "ctc (fastest), joint, careful (most accurate); greedy, verified, beam:N. Default: ctc or joint, as drethtr "
+        "model calibrate chose.",
     ),
 ]
 LanguageNames = Annotated[
@@ -49,20 +53,18 @@ LanguageNames = Annotated[
 ]
 PrecisionName = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--precision",
-        metavar="NAME",
-        help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs.",
-        autocompletion=offered("float32", "int8", "bfloat16"),
+        ("float32", "int8", "bfloat16"),
+        "float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs.",
     ),
 ]
 DeviceName = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--device",
-        metavar="NAME",
-        help="cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu.",
-        autocompletion=offered("auto", "cpu", "cuda", "mps"),
+        ("auto", "cpu", "cuda", "mps"),
+        "cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu.",
     ),
 ]
 
@@ -198,32 +200,22 @@ TrainingThreads = Annotated[
 SEGMENTATIONS = "auto", "given", "whole", "rapid", "projection", "kraken"
 """Those that a shell offers; plug-ins and networks of your own have further ones."""
 
-Lines = Annotated[
-    str,
-    typer.Option(
-        "--lines",
-        metavar="NAME",
-        help="Line segmentation of pages, as in drethtr transcribe.",
-        autocompletion=offered(*SEGMENTATIONS),
-    ),
-]
+Lines = Annotated[str, name_option("--lines", SEGMENTATIONS, "Line segmentation of pages, as in drethtr transcribe.")]
 TableOrder = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--order",
-        metavar="NAME",
-        help="How found tables are read: rows, columns, or auto, which is rows.",
-        autocompletion=offered("auto", "rows", "columns"),
+        ("auto", "rows", "columns"),
+        "How found tables are read: rows, columns, or auto, which is rows.",
     ),
 ]
 OutlinesName = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--outlines",
-        metavar="NAME",
-        help="Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, "
-        "unless they are bands of a fixed height.",
-        autocompletion=offered("auto", "given", "own"),
+        ("auto", "given", "own"),
+        "Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, unless they "
+        "are bands of a fixed height.",
     ),
 ]
 ImagesFolder = Annotated[

@@ -22,7 +22,7 @@ from drethtr.cli.options import (
     TableOrder,
     WithDoubts,
     format_option,
-    offered,
+    name_option,
     output_option,
     with_reading_options,
 )
@@ -73,11 +73,11 @@ def transcribe(
     ] = None,
     lines: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. "
-            "auto: given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
-            autocompletion=offered(*SEGMENTATIONS),
+        name_option(
+            "--lines",
+            SEGMENTATIONS,
+            "Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. auto: "
+            "given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
         ),
     ] = "auto",
     order: TableOrder = "auto",
