@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 CONTINUE = "stopped; run the same command to continue"
 RESUME = "stopped; run the same command with --resume to continue"
-START_OVER = "stopped before the first snapshot; run the same command with --resume to start over"
+START_OVER = "stopped before the first snapshot, with nothing to continue; the same command with --resume starts over"
 
 SHOWN_PAGES = 5
 """Maximum number of pages to name in a sentence about them."""

@@ -144,7 +144,8 @@ def of_set(change: Difference) -> str:
 def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
     """The message that nothing was written because the model did not improve."""
     plan, measured = material.plan, outcome.change.lines
-    # Nine of sixty lines refused what took 200 others from 8.5 to 6.5 % with another split (LOG.md, 2026-11-28).
+    # Measured on nine of sixty lines, a model was rejected that took 200 others from 8.5 to 6.5 % CER; another split
+    # accepted it (LOG.md, 2026-11-28).
     more = f", and --cross-fit measures on two thirds of all instead of {measured:,}"
     cure = "" if plan.cross_fit or plan.validation else more
     return (
