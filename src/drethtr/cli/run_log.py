@@ -1,6 +1,6 @@
 """Logs of a run: text for people, or JSON lines for programs.
 
-with run_log_named("text", output) as log:
+with LOGS["text"](output, resumable=True) as log:
     log.planned(plan, pages, "page")
 """
 
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from drethtr.base.archive import as_given
-from drethtr.base.config import named
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted, first_of
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, doubts_text, report_skipped, say, unknown_hands_text
@@ -299,12 +298,4 @@ LogName = Annotated[
 ]
 
 LOGS: Mapping[str, type[RunLog]] = {"text": TextLog, "json": JSONLog}
-
-
-def run_log_named(name: str, output: Path | None, *, resumable: bool) -> RunLog:
-    """Create a log by name.
-
-    Raises:
-        ConfigError: if the name is unknown.
-    """
-    return named("log", name, LOGS)(output, resumable=resumable)
+"""Logs by the names that `--log` takes."""

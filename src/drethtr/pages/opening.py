@@ -294,8 +294,7 @@ def open_selected(
         segmentation = segmentation_named(segmentation)
     if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update writes into existing lines; leave out the segmentation {segmentation.name!r}")
-    known = {**LINE_FORMATS, **FORMATS} if line_forms else FORMATS
-    wanted = {name: named("format", name, known) for name in formats}
+    wanted = {name: named("format", name, {**LINE_FORMATS, **FORMATS}) for name in formats}
     refuse_same_endings(wanted)
     of_lines = line_forms and wanted.keys() <= LINE_FORMATS.keys() and len(wanted) == 1
     opened, errors = dict[Path, tuple[Original, ...]](), list(selection.unreadable)
