@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.base.config import named
+from drethtr.base.config import member_named
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.options import (
@@ -87,7 +87,7 @@ def align(
     if output is None:
         refuse_unused(ctx, "no pages are written without --output", "format")
     segmentation, formats = segmentation_named(lines, outlines=outlines), formats_of_pages(format)
-    breaks = named("line breaks", line_breaks, {known.value: known for known in LineBreaks})
+    breaks = member_named("line breaks", line_breaks, LineBreaks)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=images_in(images)))
     originals = [original for one in given for original in one.originals]
