@@ -209,7 +209,7 @@ def test_every_command_says_that_it_was_stopped(drethtr, monkeypatch, words):
     def interrupted(*given, **more):
         raise KeyboardInterrupt
 
-    for name in ("model.calibrate.refuse_existing", "evaluate.refuse_results", "model.info.load_named"):
+    for name in ("model.calibrate.refuse_results", "evaluate.refuse_results", "model.info.load_named"):
         monkeypatch.setattr(f"drethtr.cli.{name}", interrupted)
     outcome = drethtr(*words)
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "stopped\n")

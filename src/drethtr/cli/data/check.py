@@ -124,13 +124,9 @@ def report_text(report: Report) -> str:
 def report_json(report: Report) -> dict[str, Any]:
     """The whole report as plain values."""
     return {"sound": report.sound, "splits": {name: asdict(size) for name, size in report.sizes.items()}} | {
-        "findings": [plain(finding) for finding in report.findings]
+        # JSON would write named tuples as lists.
+        "findings": [{**vars(finding), "rows": [row._asdict() for row in finding.rows]} for finding in report.findings]
     }
-
-
-def plain(finding: Finding) -> dict[str, Any]:
-    """A finding as plain values; json would write named tuples as lists."""
-    return {**vars(finding), "rows": [row._asdict() for row in finding.rows]}
 
 
 def draw_suspects(report: Report, splits: Splits, suspects: Sequence[Suspect], path: Path) -> str:

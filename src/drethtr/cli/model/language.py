@@ -9,7 +9,7 @@ import typer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData, refuse_unused
-from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_results
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import clean_lines
 from drethtr.language.languages import UNSPECIFIED
@@ -69,8 +69,7 @@ def language(
     if not texts:
         refuse_unused(ctx, "there are no texts without --text", "share", "lines")
     target = output or model
-    refuse_places(target)
-    refuse_existing(target, force=force)
+    refuse_results(target, force=force)
     with claimed(target, replace=force):
         loaded = load_model(model)
         if name is not None:
