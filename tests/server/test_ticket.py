@@ -40,6 +40,7 @@ def test_nobody_else_is_let_in(request_of_ours, monkeypatch):
     for_another = Headers({"X-Forwarded-For": "127.0.0.1"})  # by which the client would seem to be another
     assert not made.admits(request_of_ours, for_another)
     assert not made.admits(request_of_ours | {"client": ("192.0.2.1", 9)}, NO_HEADERS)  # on another machine
+    assert not made.admits(request_of_ours | {"client": None}, NO_HEADERS)  # gone
     with monkeypatch.context() as changed:
         changed.setattr(os, "getuid", lambda: 12345)
         changed.setattr(ticket, "users_in", lambda table, local, remote: [12345, 23456])

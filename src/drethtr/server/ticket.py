@@ -48,8 +48,8 @@ def is_of_this_user(scope: Scope, headers: Headers) -> bool:
     """
     if sys.platform != "linux":
         return True
-    if "x-forwarded-for" in headers:
-        return False  # it replaces the client of the scope, and anybody can send it
+    if "x-forwarded-for" in headers or scope["client"] is None:
+        return False  # the header replaces the client of the scope, and anybody can send it; None has left
     (_, here), (_, there) = scope["server"], scope["client"]
     users = {user for table in CONNECTIONS for user in users_in(table, there, here)}
     return bool(users) and users <= {os.getuid(), 0}
