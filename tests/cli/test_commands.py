@@ -66,11 +66,20 @@ def test_a_function_and_a_group_are_plugged_in(drethtr, offer):
     assert drethtr("greet", "you").out == drethtr("several", "greet", "you").out == "hello you\n"
 
 
-def test_a_broken_command_breaks_no_other(drethtr, offer, tmp_path):
+@pytest.mark.parametrize("code", ["import nothing_of_this_name", "1 / 0", "a syntax error"])
+def test_a_broken_command_breaks_no_other(drethtr, offer, tmp_path, monkeypatch, code):
     offer()
-    (tmp_path / "greetings.py").write_text("import nothing_of_this_name\n")
+    (tmp_path / "greetings.py").write_text(f"{code}\n")
     shown = drethtr("--help")
     assert shown.code == 0 and "transcribe" in shown.out and "cannot be imported" in " ".join(shown.out.split())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drethtr.toml").write_text("limit = 3\n")  # an option of other commands, which are asked for theirs
+    assert drethtr("segment", "gone.png").err == "drethtr: gone.png: no such file or folder\n"
+
+
+def test_what_a_broken_command_lacks_is_named(drethtr, offer, tmp_path):
+    offer()
+    (tmp_path / "greetings.py").write_text("import nothing_of_this_name\n")
     outcome = drethtr("greet", "you")
     assert outcome.code == 2 and outcome.err == (
         "drethtr: the plug-in greet (greetings:greet) of the package greetings cannot be imported: "

@@ -5,16 +5,16 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
-from html import escape
 from pathlib import Path
 from time import sleep
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 
 import pytest
 
 import drethtr
+from drethtr.cli.edit import token_of_user
 from drethtr.documents.read import read_page
 
 DEMO = Path(drethtr.__file__).parent / "editing" / "demo"
@@ -75,6 +75,25 @@ def test_the_token_stays_in_a_private_file(tmp_path):
             assert address.partition("token=")[2] not in ("", tokens[0])
 
 
+@pytest.mark.parametrize("content", [b"", b"short", "é".encode() * 32, None])
+def test_a_file_without_a_private_token_is_replaced(tmp_path, monkeypatch, content):
+    """A program that was killed, or another one, may have left it."""
+    monkeypatch.setattr("typer.get_app_dir", lambda name: str(tmp_path / name))
+    file = tmp_path / "drethtr" / "token"
+    file.parent.mkdir()
+    if content is None:
+        file.write_text("a" * 32)
+        file.chmod(0o644)
+    else:
+        file.write_bytes(content)
+        file.chmod(0o600)
+    token = token_of_user()
+    assert len(token) == 32 and token_of_user() == token
+    assert list(file.parent.iterdir()) == [file]
+    if sys.platform != "win32":
+        assert file.stat().st_mode & 0o777 == 0o600 and token != "a" * 32
+
+
 def test_the_token_for_a_network_is_kept_nowhere(tmp_path):
     with running(tmp_path, "edit", "--no-browser", "--host", "0.0.0.0") as address:
         token = address.partition("token=")[2]
@@ -87,24 +106,44 @@ def test_a_proxy_that_checks_who_asks_needs_no_token(tmp_path):
         assert names_of_pages(address) == ["letter.jpg"] and "token" not in address
 
 
+class NotFollowed(HTTPRedirectHandler):
+    def redirect_request(self, *request):
+        return None
+
+
+def opened(address):
+    """How a browser is answered at an address: the status, where it is sent, and its cookie."""
+    try:
+        answer = build_opener(NotFollowed).open(Request(address, headers={"Accept": "text/html"}))
+    except HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, answer.headers["Location"], answer.headers["Set-Cookie"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="the browser is a shell script")
-def test_no_command_line_shows_the_token(tmp_path):
-    """The browser is led to the address by a page that only this user can read."""
+def test_the_command_line_of_the_browser_shows_a_ticket_that_lets_it_in_once(tmp_path):
     said = tmp_path / "said"
     browser = tmp_path / "browser"
-    browser.write_text(
-        f'#!/bin/sh\nfile="${{1#file://}}"\n{{ echo "$1"; stat -c %a "$(dirname "$file")"; cat "$file"; }} > {said}\n'
-    )
+    browser.write_text(f'#!/bin/sh\necho "$1" > {said}\n')
     browser.chmod(0o755)
     with running(tmp_path, "edit", BROWSER=f"{browser} %s") as address:
         for _ in range(1000):
-            if said.exists() and said.read_text().endswith("</a>\n"):
+            if said.exists() and said.read_text().endswith("\n"):
                 break
             sleep(0.05)
-    command, mode, page = said.read_text().split("\n", 2)
-    token = address.partition("token=")[2]
-    assert command.startswith("file://") and token not in command and mode == "700" and escape(address) in page
-    assert not Path(command.removeprefix("file://")).exists()
+        command, token = said.read_text().strip(), address.partition("token=")[2]
+        assert command.startswith(f"{origin(address)}/p/") and token not in command
+        assert opened(command[:-1]) == (401, None, None)
+        if sys.platform == "linux" and os.geteuid() == 0:  # another user sees the command line, too
+            os.seteuid(12345)
+            try:
+                assert opened(command) == (401, None, None)
+            finally:
+                os.seteuid(0)
+        status, place, cookie = opened(command)
+        assert (status, place) == (303, urlsplit(command).path + "?hints=1") and token in cookie
+        assert opened(command) == (401, None, None)
 
 
 def test_the_letter_is_the_sample():

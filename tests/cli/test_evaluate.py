@@ -100,7 +100,7 @@ def test_says_what_is_left_out_and_what_the_model_cannot_write(drethtr, lines, t
     table = lines / "table.jsonl"
     table.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     said = drethtr("evaluate", table, "--model", tiny_path).out
-    assert "1 of s" in said and "ü×1" in said
+    assert "1 of s" in said and "\n1 character not in the model's alphabet: ü×1" in said
 
 
 def test_a_set_without_text_has_no_rate(drethtr, lines, tiny_path, tmp_path):

@@ -41,11 +41,12 @@ def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
     assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])
 
 
-def test_layout_is_measured_without_reading(drethtr, pages, tmp_path):
+def test_layout_is_measured_without_reading(drethtr, pages, tmp_path, monkeypatch):
     """Each folder is a collection, and so are files in a folder that differ in a number."""
     for number in (1, 2):
         put_page(pages / f"bill_{number}.png", pages / f"bill_{number}.xml", TEXTS)
-    arguments = ("--layout", "--lines", "projection", "--model", tmp_path / "gone", "--json", tmp_path / "a.json")
+    monkeypatch.setenv("DRETHTR_MODEL", str(tmp_path / "gone"))  # it would be refused if anything were read
+    arguments = ("--layout", "--lines", "projection", "--json", tmp_path / "a.json")
     outcome = drethtr("evaluate", pages, *arguments)
     assert outcome.code == 0 and "merged" in outcome.out
     found = json.loads((tmp_path / "a.json").read_text())
@@ -120,13 +121,14 @@ def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
 
 
 @pytest.mark.parametrize("how", [("--end-to-end",), ("--layout",), ("--end-to-end", "--layout")], ids=str)
-def test_pages_that_cannot_be_compared_are_left_out(drethtr, tmp_path, tiny_path, how):
+def test_pages_that_cannot_be_compared_are_left_out(drethtr, tmp_path, tiny_path, monkeypatch, how):
+    monkeypatch.setenv("DRETHTR_MODEL", str(tiny_path))  # typed, it would be refused where nothing is read
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["eins", "zwei"])
     put_page(tmp_path / "blank.png", tmp_path / "blank.xml", [])
     put_page(tmp_path / "broken.png", tmp_path / "broken.xml", ["eins"])
     (tmp_path / "broken.png").write_bytes((tmp_path / "broken.png").read_bytes()[:200])
     result = tmp_path / "result.json"
-    outcome = drethtr("evaluate", tmp_path, "--model", tiny_path, *how, "--json", result)
+    outcome = drethtr("evaluate", tmp_path, *how, "--json", result)
     assert outcome.code == 1
     assert outcome.err.count("to compare with") == 1 and "broken.png" in outcome.err
     assert [Path(page["name"]).name for page in json.loads(result.read_text())["pages"]] == ["a.xml"]

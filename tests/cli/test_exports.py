@@ -1,5 +1,6 @@
 """ZIP exports of Transkribus and eScriptorium as inputs, as the platforms lay them out."""
 
+import json
 import zipfile
 from shutil import copyfile
 
@@ -8,6 +9,7 @@ from printed_pages import put_page
 
 from drethtr.datasets.open import open_samples
 from drethtr.documents.read import read_page
+from drethtr.pages.record import RECORD
 
 LINES = ("--lines", "projection")
 TEXTS = {"0001": ["abc def", "fed"], "0002": ["cab"]}
@@ -61,6 +63,16 @@ def test_pages_of_an_export_are_read_on_their_lines(transcribe, transkribus, tmp
     assert page.image == "0001.png" and [line.id for line in page.lines] == ["l0", "l1"]
     again = transcribe(transkribus, "--format", "page", "--output", tmp_path / "out")
     assert again.code == 0 and "3 of 3 files already have results" in again.err
+
+
+def test_programs_are_told_the_given_names_of_pages(transcribe, transkribus, tmp_path):
+    run = (transkribus, "--format", "page", "--output", tmp_path / "out", "--log", "json")
+    assert transcribe(*run).code == 0
+    (tmp_path / "out" / RECORD).unlink()
+    events = map(json.loads, transcribe(*run).err.splitlines())
+    started = next(event for event in events if event["event"] == "started")
+    assert len(started["unrecorded"]) == 3
+    assert all(name.startswith(f"{transkribus}/") for name in started["unrecorded"]), started
 
 
 def test_files_side_by_side(transcribe, escriptorium, tmp_path):

@@ -2,6 +2,7 @@ import os
 import re
 import subprocess
 import sys
+from errno import ENAMETOOLONG
 from io import BytesIO
 from runpy import run_module
 
@@ -196,3 +197,19 @@ def test_no_worker_runs_what_lies_in_the_current_folder(tmp_path, monkeypatch):
     (received / "multiprocessing.py").write_text("open('run', 'w')")
     subprocess.run([sys.executable, program / "drethtr"], cwd=received, check=True)
     assert [path.name for path in received.iterdir()] == ["multiprocessing.py"]
+
+
+def test_a_name_that_is_too_long_for_a_result_is_said(drethtr, lines, tiny_path):
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", lines / f"{'a' * 300}.json")
+    assert outcome.code == 2 and outcome.err.endswith(f": {os.strerror(ENAMETOOLONG)}\n"), outcome.err
+
+
+@pytest.mark.parametrize("words", [("calibrate", "gone.safetensors", "gone"), ("evaluate", "gone"), ("info",)])
+def test_every_command_says_that_it_was_stopped(drethtr, monkeypatch, words):
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt
+
+    for name in ("model.calibrate.refuse_results", "evaluate.refuse_results", "model.info.load_named"):
+        monkeypatch.setattr(f"drethtr.cli.{name}", interrupted)
+    outcome = drethtr(*words)
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "stopped\n")

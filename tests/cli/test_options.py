@@ -223,3 +223,50 @@ def test_values_that_a_shell_completes_are_accepted():
     assert [precision_named(name).value for name in offered["precision"]] == offered["precision"]
     assert all(segmentation_named(name) for name in offered["lines"])
     assert transcribe.formats_named(",".join(offered["format"])) == tuple(offered["format"])
+
+
+@pytest.mark.parametrize(
+    ("command", "unused"),
+    [
+        ("index BATCH", "--model m"),
+        ("index BATCH", "--decoder ctc"),
+        ("index BATCH", "--language en"),
+        ("index BATCH", "--lines rapid"),
+        ("index BATCH", "--outlines own"),
+        ("index BATCH", "--images BATCH"),
+        ("index BATCH", "--pages 1"),
+        ("index BATCH", "--recursive"),
+        ("check lines.tsv", "--lines rapid"),
+        ("check lines.tsv", "--outlines own"),
+        ("check lines.tsv", "--images BATCH"),
+        ("check lines.tsv", "--format alto"),
+        ("check page.xml", "--format alto"),
+        ("align page.xml text.txt --ground-truth a.parquet", "--format alto"),
+        ("evaluate page.xml --layout", "--model m"),
+        ("evaluate page.xml --layout", "--decoder ctc"),
+        ("evaluate page.xml --layout", "--language en"),
+        ("evaluate page.xml --layout", "--precision int8"),
+        ("evaluate page.xml --layout", "--seed 1"),
+        ("evaluate page.xml --end-to-end", "--seed 1"),
+        ("finetune page.xml --layout --output a.safetensors", "--minimum-count 3"),
+        ("rescorer m.safetensors lines.tsv", "--share 0.2"),
+        ("language m.safetensors lines.tsv", "--share 0.2"),
+        ("language m.safetensors lines.tsv", "--lines 9"),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_refused(drethtr, tmp_path, monkeypatch, command, unused):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "BATCH").mkdir()
+    (tmp_path / "BATCH" / "_job.json").write_text("{}")
+    (tmp_path / "lines.tsv").write_text("a.png\tabc\n")
+    outcome = drethtr(*command.split(), *unused.split())
+    assert outcome.code == 2 and f"; leave out {unused.split()[0]}\n" in outcome.err, outcome.err
+
+
+def test_a_setting_may_have_no_effect(drethtr, tmp_path, monkeypatch):
+    """One for all commands, or for other runs of this one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRETHTR_DECODER", "ctc")
+    (tmp_path / "drethtr.toml").write_text("seed = 3\n")
+    outcome = drethtr("evaluate", "page.xml", "--layout")
+    assert outcome.code == 2 and outcome.err == "drethtr: page.xml: no such file or folder\n", outcome.err

@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.outputs import refuse_existing, refuse_results, write_json, write_png
 
 
@@ -48,3 +48,12 @@ def test_a_result_in_a_folder_that_is_read_can_be_replaced(tmp_path):
 def test_a_place_without_a_folder_is_refused(tmp_path):
     with pytest.raises(DataError, match="there is no folder"):
         refuse_results(tmp_path / "gone" / "a.json", force=True)
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_two_results_need_two_files(tmp_path, force):
+    one, other = tmp_path / "a.json", tmp_path / "x" / ".." / "a.json"
+    (tmp_path / "x").mkdir()
+    with pytest.raises(ConfigError, match=r"two results would be written to .*a\.json; give each a file of its own"):
+        refuse_results(one, None, other, force=force)
+    refuse_results(one, None, tmp_path / "b.json", None, force=force)

@@ -55,6 +55,13 @@ def test_results_made_otherwise_are_kept(said, lines, tmp_path):
     assert "; 2 kept: " in err
 
 
+def test_results_made_otherwise_are_among_the_files(said, lines, tmp_path):
+    said(lines / "one.png", "--output", tmp_path / "out", "--decoder", "ctc")
+    run = (lines, "--output", tmp_path / "out", "--decoder", "greedy")
+    said(*run)
+    assert "1 of 2 files already have results; --force reads them again" in said(*run)[1]
+
+
 @pytest.mark.parametrize(("more", "words"), [((), "stopped\n"), (("--output", "out"), "run the same command")])
 def test_ctrl_c_says_what_to_do(said, lines, tmp_path, monkeypatch, more, words):
     def stopped(*arguments, **choices):

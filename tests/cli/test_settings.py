@@ -168,3 +168,22 @@ def test_completion_completes(drethtr, monkeypatch, typed, offered):
     monkeypatch.setenv("COMP_WORDS", typed)
     monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
     assert drethtr().out.split() == [offered]
+
+
+def test_a_shortcut_has_the_settings_of_its_command(drethtr, own, monkeypatch):
+    own.write_text("[data.synth]\ncount = 'many'\n")
+    for words in (("data", "synth"), ("synth",)):
+        assert "drethtr.toml: count: 'many' is not a valid int" in drethtr(*words).err
+    own.unlink()
+    monkeypatch.setenv("DRETHTR_DATA_SYNTH_COUNT", "many")
+    for words in (("data", "synth"), ("synth",)):
+        assert "'many'" in drethtr(*words, "out.parquet", "--fonts", "fonts", "--text", "a.txt").err
+
+
+def test_a_variable_lists_texts_by_spaces_and_paths_as_the_system_does(drethtr, lines, tiny_path, monkeypatch):
+    monkeypatch.setenv("DRETHTR_LANGUAGE_TEXT", f"{lines / 'one.gt.txt'}{os.pathsep}no one.txt")
+    outcome = drethtr("language", tiny_path, lines, "--force")
+    assert outcome.err == "drethtr: cannot read the text file no one.txt: No such file or directory\n"
+    monkeypatch.delenv("DRETHTR_LANGUAGE_TEXT")
+    monkeypatch.setenv("DRETHTR_CALIBRATE_DECODER", "ctc nonsense")
+    assert "unknown decoder 'nonsense'" in drethtr("calibrate", tiny_path, lines, "--force").err

@@ -606,7 +606,7 @@ def test_update_with_lines_that_are_found(drethtr, export, tiny_path, finder):
     path = export / "page" / "a.xml"
     before = path.read_bytes()
     outcome = drethtr("transcribe", path, "--model", tiny_path, "--update", "--lines", finder)
-    assert outcome.code == 2 and f"leave out --lines {finder}" in outcome.err
+    assert outcome.code == 2 and f"leave out the segmentation {finder!r}" in outcome.err
     assert path.read_bytes() == before
 
 

@@ -60,11 +60,11 @@ def test_a_user_names_languages(languages):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-@pytest.mark.parametrize("suffix", [".txt", ".txt.xz"])
+@pytest.mark.parametrize("suffix", [".txt", ".txt.xz", ".TXT", ".Txt.XZ"])
 def test_words_of_a_file_become_likelier(languages, tmp_path, suffix, encoding):
     path = tmp_path / f"names{suffix}"
     content = "Sepp\r\nogre pit\n\nsepp\n".encode(encoding)
-    path.write_bytes(lzma.compress(content) if suffix.endswith("xz") else content)
+    path.write_bytes(lzma.compress(content) if suffix.lower().endswith("xz") else content)
     known = choose_languages(languages, TOKENIZER, f"de,{path}")
     name, other = map(TOKENIZER.encode, ("ogre pit", "die bande"))
     assert list(known.models) == ["de"]

@@ -176,6 +176,26 @@ def test_a_table_has_a_row_for_each_line(build, tmp_path):
     assert rows[0]["page"].endswith("one.png") and rows[0]["right"] > rows[0]["left"] and rows[0]["posteriors"]
 
 
+def test_a_table_replaces_its_like_but_no_other_file(build, tmp_path):
+    """Training data are often called `mine.parquet`, beside an index `mine.sqlite`."""
+    pyarrow = pytest.importorskip("pyarrow")
+    write_table = pytest.importorskip("pyarrow.parquet").write_table
+    build()
+    table, index = tmp_path / "a.parquet", tmp_path / "a.sqlite"
+    for _ in range(2):
+        assert fill("parquet", index) == f"{table}: 8 lines"
+    for put in (
+        lambda: write_table(pyarrow.table({"image": [b""], "text": ["a"]}), table),
+        lambda: table.write_bytes(b"not Parquet"),
+        lambda: table.write_bytes(b""),
+    ):
+        put()
+        before = table.read_bytes()
+        with pytest.raises(DataError, match=r"a\.parquet: is no table of an index, and is not replaced"):
+            target_named("parquet", index)
+        assert table.read_bytes() == before
+
+
 def test_a_target_that_is_none_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="--to mysql://a: give parquet, or the URL of a database"):
         target_named("mysql://a", tmp_path / "a.sqlite")

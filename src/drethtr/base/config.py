@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
+from enum import Enum
 from inspect import isabstract
 from pathlib import Path
 from types import NoneType, UnionType
@@ -20,6 +21,7 @@ from drethtr.base.plugins import load_plugins
 
 Config = TypeVar("Config")
 Named = TypeVar("Named")
+Member = TypeVar("Member", bound=Enum)
 
 MAX_BYTES = 1 << 20
 """The largest settings file that is accepted."""
@@ -225,6 +227,15 @@ def named(what: str, name: str, known: Mapping[str, Named]) -> Named:
     if name not in known:
         raise ConfigError(f"unknown {what} {name!r}{hint(name, known)}; known: {', '.join(known)}")
     return known[name]
+
+
+def member_named(what: str, name: str, members: type[Member]) -> Member:
+    """Look up a member of an enumeration by its value; `what` describes it in messages.
+
+    Raises:
+        ConfigError: if the name is unknown.
+    """
+    return named(what, name, {member.value: member for member in members})
 
 
 def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:

@@ -8,7 +8,7 @@ LOGIN = re.compile(r"(?<=://)[^\s/\"]*@")
 SECRET = re.compile(
     r"(?i)([?&][^\s=&#?\"]*(?:password|passwd|secret|token|signature|credential|sig|api_?key)=)[^\s&#\"]+"
 )
-"""A value in the query of an address that opens what it asks for, as of signed links."""
+"""A value in the query of an address that opens what it asks for, as in signed links."""
 
 
 def without_credentials(text: str) -> str:

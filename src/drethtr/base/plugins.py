@@ -38,7 +38,7 @@ def loaded(point: "EntryPoint") -> Any:
     """
     try:
         return point.load()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever its code may raise must not end other commands
         where = f"{point.name} ({point.value})" + (f" of the package {point.dist.name}" if point.dist else "")
         raise ConfigError(
             f"the plug-in {where} cannot be imported: {first_line(error)}; install what it lacks, or uninstall it"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.base.config import named
+from drethtr.base.config import member_named
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.options import (
@@ -17,6 +17,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     format_option,
     output_option,
+    refuse_unused,
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results
@@ -39,6 +40,7 @@ SHOWN = 10
 
 @with_reading_options()
 def align(
+    ctx: typer.Context,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -83,9 +85,11 @@ def align(
     """
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
+    if output is None:
+        refuse_unused(ctx, "no pages are written without --output", "format")
     segmentation = segmentation_named(lines, outlines=outlines)
     formats = formats_named(format.split(","), PAGE_FORMATS)
-    breaks = named("line breaks", line_breaks, {known.value: known for known in LineBreaks})
+    breaks = member_named("line breaks", line_breaks, LineBreaks)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=images_in(images)))
     tasks = tasks_of(given, output, formats, force=force) if output is not None else []

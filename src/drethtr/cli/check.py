@@ -18,6 +18,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     format_option,
     output_option,
+    refuse_unused,
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results
@@ -43,6 +44,7 @@ SHOWN = 30
 
 @with_reading_options()
 def check(
+    ctx: typer.Context,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -91,11 +93,14 @@ def check(
     if are_lines(inputs):
         if output is not None:
             raise ConfigError("--output writes pages; for lines, use --json or --html")
+        refuse_unused(ctx, "these are lines, not pages", "lines", "outlines", "images", "format")
         samples = open_lines(inputs)
         recognizer = reading.load()
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
+        if output is None:
+            refuse_unused(ctx, "no pages are written without --output", "format")
         given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=images_in(images)))
         tasks = tasks_of(given, output, formats, force=force) if output is not None else []
         recognizer = reading.load()

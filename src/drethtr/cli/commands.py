@@ -8,6 +8,7 @@ Click contexts and commands are typed `Any`, since some versions of typer use th
 import inspect
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -91,8 +92,12 @@ class WithPlugIns(TyperGroup):
         return PlugIn(point)
 
     def option_names(self) -> set[str]:
-        """The names of all options of all commands, which are imported for it."""
-        return {name for _, command in walk(self) for name in settings.options_of(command)}
+        """The names of all options of all commands, which are imported for it; not of plug-ins that cannot be."""
+        names: set[str] = set()
+        for command in (self.get_command(None, name) for name in self.list_commands(None)):
+            with suppress(ConfigError):
+                names |= {name for _, each in walk(command) for name in settings.options_of(each)}
+        return names
 
 
 def help_of(command: object) -> str:

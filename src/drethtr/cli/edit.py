@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from secrets import token_urlsafe
@@ -32,6 +31,7 @@ from drethtr.pages.selection import images_in
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
 from drethtr.server.guard import Access, is_loopback
+from drethtr.server.ticket import Ticket
 
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
@@ -84,17 +84,21 @@ def edit(
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)
         with Session(workspace, recognizer, segmentation, chosen, load, reading.device) as session:
-            access = Access.of(host, frozenset(allow_host or ()), token)
+            ticket = None if token is None or no_browser else Ticket()
+            access = Access.of(host, frozenset(allow_host or ()), token, ticket)
             app = make_app(recognizer, segmentation.finder, session=session, access=access)
             with suppress(DataError):  # a full disk
                 write_own(workspace.folder / FOLDER / ADDRESS, address(door))
-            where = address(door) + beginning(None if folder else next(iter(workspace.folder_pages)), token)
+            page = None if folder else next(iter(workspace.folder_pages))
+            where = address(door) + beginning(page, token=token)
+            # Everybody on this machine can read the command line of a browser: it shows no token.
+            shown = where if ticket is None else address(door) + beginning(page, ticket=ticket.secret)
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
-            with suppress(KeyboardInterrupt), page_leading_to(where) as page:
+            with suppress(KeyboardInterrupt):
                 typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
                 session.begin()
                 if not no_browser:
-                    Timer(0.5, webbrowser.open, [page]).start()
+                    Timer(0.5, webbrowser.open, [shown]).start()
                 serving(app, PATIENCE).run([door])
             typer.echo("Stopped; everything is saved.", err=True)
 
@@ -104,9 +108,9 @@ def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:
     edit(port=port, no_browser=no_browser)
 
 
-def beginning(page: str | None, token: str | None) -> str:
-    """The path that a browser opens: all pages, or the page of the sample letter with its hints."""
-    asked = urlencode(({"hints": 1} if page else {}) | ({"token": token} if token else {}))
+def beginning(page: str | None, **secret: str | None) -> str:
+    """The path that a browser opens, with a token or ticket: all pages, or the page of the sample letter with hints."""
+    asked = urlencode(({"hints": 1} if page else {}) | {name: value for name, value in secret.items() if value})
     path = "" if page is None else f"/p/{page}"
     return f"{path or '/'}?{asked}" if asked else path
 
@@ -118,31 +122,28 @@ def token_of_user() -> str:
     time, so that nobody keeps access.
     """
     file = Path(typer.get_app_dir("drethtr")) / "token"
-    with suppress(OSError):
+    if (kept := token_in(file)) is not None:
+        return kept
+    token = token_urlsafe(24)
+    with suppress(OSError):  # such as a home that cannot be written
         file.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError), open(file, "x", opener=partial(os.open, mode=0o600)) as new:
-            new.write(token_urlsafe(24))
+        with TemporaryDirectory(dir=file.parent) as private:  # so that the file is never there without its token
+            new = Path(private) / file.name
+            new.write_text(token, encoding="ascii")
+            new.chmod(0o600)
+            new.replace(file)
+    return token
+
+
+def token_in(file: Path) -> str | None:
+    """The token in a file that nobody else can have read or written; None if there is none."""
+    try:
         found = file.lstat()
         is_private = sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
-        if S_ISREG(found.st_mode) and is_private and len(token := file.read_text(encoding="ascii")) >= MIN_TOKEN:
-            return token
-    return token_urlsafe(24)
-
-
-@contextmanager
-def page_leading_to(where: str) -> Iterator[str]:
-    """The URL of a page that only this user can read, and that leads a browser to an address.
-
-    The command line of the browser, which every user of the machine can read, shows this URL and not the token.
-    """
-    with TemporaryDirectory(prefix="drethtr-") as private:
-        page = Path(private) / "open.html"
-        page.write_text(
-            f'<!doctype html><title>drethtr</title><meta http-equiv="refresh" content="0; url={escape(where)}">'
-            f'<a href="{escape(where)}">Open drethtr</a>\n',
-            encoding="utf-8",
-        )
-        yield page.as_uri()
+        token = file.read_text(encoding="ascii") if S_ISREG(found.st_mode) and is_private else ""
+    except (OSError, UnicodeDecodeError):
+        return None
+    return token if len(token) >= MIN_TOKEN else None
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from drethtr.base.files import write_text
 from drethtr.base.wording import counted
 from drethtr.cli.evaluate_pages import evaluate_pages
 from drethtr.cli.options import (
+    READING,
     ForceResults,
     ImagesFolder,
     JSONFile,
@@ -22,6 +23,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     Seed,
     TableOrder,
+    refuse_unused,
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results, write_json
@@ -42,6 +44,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 @with_reading_options()
 def evaluate(
+    ctx: typer.Context,
     data: LineData,
     limit: Limit = None,
     seed: Seed = 0,
@@ -92,6 +95,10 @@ def evaluate(
     of_lines = {"--limit": limit is not None, "--confidence": confidence, "--per-line": per_line is not None}
     if of_pages is not None and (wanted := [name for name, is_wanted in of_lines.items() if is_wanted]):
         raise ConfigError(f"{wanted[0]} is for lines, but {of_pages} evaluates whole pages; leave out one of them")
+    if of_pages is not None:
+        refuse_unused(ctx, f"{of_pages} evaluates all pages", "seed")
+    if layout and not end_to_end:
+        refuse_unused(ctx, "--layout without --end-to-end reads nothing", *set(READING) - {"threads"})
     if layout and lines == "given":
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
@@ -156,5 +163,5 @@ def summary(scores: Scores, recognizer: Recognizer) -> str:
         parts.append(f"Lines without text, where anything read counts as an error: {sets}.")
     if scores.unknown:
         unknown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
-        parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {unknown}")
+        parts.append(f"{counted(sum(scores.unknown.values()), 'character')} not in the model's alphabet: {unknown}")
     return "\n".join(parts)

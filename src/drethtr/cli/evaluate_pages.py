@@ -52,7 +52,7 @@ WITH_INTERVALS = ("found", "found_characters", "merged_characters", "false_per_l
 """Figures whose intervals are printed for all pages together."""
 
 COST = (
-    "What the layout costs, in points of CER in order, against given lines: text lost (in merged, cut and missed "
+    "What the layout costs, in points of CER in order, compared with given lines: text lost (in merged, cut and missed "
     "lines), extra text (of false lines), and order."
 )
 

@@ -11,12 +11,14 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.bulk.indexing import index_batch, is_batch
 from drethtr.cli.options import (
+    READING,
     ImagesFolder,
     Lines,
     OutlinesName,
     Pages,
     ReadingOptions,
     output_option,
+    refuse_unused,
     with_reading_options,
 )
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
@@ -29,6 +31,7 @@ from drethtr.search.targets import Target, target_named
 
 @with_reading_options()
 def index(
+    ctx: typer.Context,
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -62,6 +65,8 @@ def index(
     """
     target = None if to is None else target_named(to, output)
     if any(map(is_batch, inputs)):
+        of_pages = ("lines", "outlines", "images", "pages", "recursive")
+        refuse_unused(ctx, "the lines of a batch have been found and read", *READING, *of_pages)
         index_results(inputs, output, rebuild=force)
         update(target, output)
         return

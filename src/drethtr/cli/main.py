@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from errno import EACCES, EEXIST, ENOSPC, EROFS
+from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOSPC, ENOTDIR, EROFS
 from typing import Annotated, Any
 
 import typer
@@ -54,11 +54,11 @@ DATA = {
     "gaps": ("data.gaps", "Find gaps between words, to recombine words in training."),
 }
 
-SHORTCUTS = {**MODEL, "synth": DATA["synth"], "demo": ("edit:demo", "Try the editor with a sample letter.")}
-"""Commands that run without the name of their group too, and what earlier versions had; help does not list them."""
+DEMO = {"demo": ("edit:demo", "Try the editor with a sample letter.")}
+"""What earlier versions had; help does not list it, nor commands that run without the name of their group too."""
 
-UNWRITABLE = frozenset({ENOSPC, EROFS, EACCES, EEXIST})
-"""Errors of a place that cannot be written: of standard output, or of the home in which completion is installed."""
+UNWRITABLE = frozenset({ENOSPC, EROFS, EACCES, EEXIST, ENAMETOOLONG, ENOTDIR, ELOOP, EISDIR})
+"""Errors of a place that cannot be written: of standard output, of a result, or where completion is installed."""
 
 Table = Mapping[str, tuple[str, str]]
 
@@ -91,7 +91,18 @@ class Program(WithPlugIns):
         self.commands["data"] = group(
             "data", "Import, check and generate transcribed lines.", commands(DATA, None, "data")
         )
-        self.commands.update(commands(SHORTCUTS, hidden=True))
+        self.commands.update(commands({**MODEL, **DEMO}, hidden=True))
+        self.commands.update(commands({"synth": DATA["synth"]}, None, "data", hidden=True))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command. After Ctrl-C it says that it stopped; one that can be continued says so itself, and how."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            from drethtr.cli.progress import INTERRUPTED  # with child processes behind it
+
+            typer.echo("stopped", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(

@@ -3,13 +3,15 @@
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
+
+from drethtr.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import LoadOptions, Recognizer
@@ -25,15 +27,19 @@ def offered(*names: str) -> Callable[[str], list[str]]:
     return offer
 
 
+def name_option(flag: str, names: Iterable[str], help: str) -> Any:
+    """An option whose value is a name; a shell offers these."""
+    return typer.Option(flag, metavar="NAME", help=help, autocompletion=offered(*names))
+
+
 ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="Model file; default: the included model.")]
 DecoderName = Annotated[
     str | None,
-    typer.Option(
+    name_option(
         "--decoder",
-        metavar="NAME",
-        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam:N. Default: ctc or joint, as "
-        "drethtr model calibrate chose.",
-        autocompletion=offered("ctc", "joint", "careful", "greedy", "verified"),
+        ("ctc", "joint", "careful", "greedy", "verified"),
+        "ctc (fastest), joint, careful (most accurate); greedy, verified, beam:N. Default: ctc or joint, as drethtr "
+        "model calibrate chose.",
     ),
 ]
 LanguageNames = Annotated[
@@ -47,20 +53,18 @@ LanguageNames = Annotated[
 ]
 PrecisionName = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--precision",
-        metavar="NAME",
-        help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs.",
-        autocompletion=offered("float32", "int8", "bfloat16"),
+        ("float32", "int8", "bfloat16"),
+        "float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs.",
     ),
 ]
 DeviceName = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--device",
-        metavar="NAME",
-        help="cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu.",
-        autocompletion=offered("auto", "cpu", "cuda", "mps"),
+        ("auto", "cpu", "cuda", "mps"),
+        "cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu.",
     ),
 ]
 
@@ -114,6 +118,27 @@ class ReadingOptions:
 
         if self.decoder is not None:
             strategy_named(self.decoder)
+
+
+READING = tuple(field.name for field in fields(ReadingOptions))
+"""The names of these options."""
+
+
+def refuse_unused(ctx: typer.Context, reason: str, *names: str) -> None:
+    """Refuse options that would have no effect, by the names of their parameters.
+
+    Those of a settings file or variable are not meant, since they are for other runs, too.
+
+    Raises:
+        ConfigError: with the reason, naming the options that were typed.
+    """
+
+    def is_typed(name: str) -> bool:
+        source = ctx.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    if typed := [one.opts[0] for one in ctx.command.params if one.name in names and is_typed(one.name)]:
+        raise ConfigError(f"{reason}; leave out {', '.join(typed)}")
 
 
 def with_reading_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -175,32 +200,22 @@ TrainingThreads = Annotated[
 SEGMENTATIONS = "auto", "given", "whole", "rapid", "projection", "kraken"
 """Those that a shell offers; plug-ins and networks of your own have further ones."""
 
-Lines = Annotated[
-    str,
-    typer.Option(
-        "--lines",
-        metavar="NAME",
-        help="Line segmentation of pages, as in drethtr transcribe.",
-        autocompletion=offered(*SEGMENTATIONS),
-    ),
-]
+Lines = Annotated[str, name_option("--lines", SEGMENTATIONS, "Line segmentation of pages, as in drethtr transcribe.")]
 TableOrder = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--order",
-        metavar="NAME",
-        help="How found tables are read: rows, columns, or auto, which is rows.",
-        autocompletion=offered("auto", "rows", "columns"),
+        ("auto", "rows", "columns"),
+        "How found tables are read: rows, columns, or auto, which is rows.",
     ),
 ]
 OutlinesName = Annotated[
     str,
-    typer.Option(
+    name_option(
         "--outlines",
-        metavar="NAME",
-        help="Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, "
-        "unless they are bands of a fixed height.",
-        autocompletion=offered("auto", "given", "own"),
+        ("auto", "given", "own"),
+        "Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, unless they "
+        "are bands of a fixed height.",
     ),
 ]
 ImagesFolder = Annotated[

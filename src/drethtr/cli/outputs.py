@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from drethtr.base.files import refuse_protected, write_bytes, write_text
 
 if TYPE_CHECKING:
     from PIL import Image
+
+    from drethtr.datasets.layouts.layout import Layout
 
 FIGURES = "drethtr figures 1"
 """The value of `format` in every JSON file of metrics."""
@@ -45,9 +48,24 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
         refuse_protected(path)
 
 
+def refuse_among_tables(output: Path, source: Path, layout: "Layout") -> None:
+    """Refuse a table in a folder of tables: it would replace one of them, or the next run would read it.
+
+    Raises:
+        DataError: if `source` is such a folder, and `output` inside it.
+    """
+    from drethtr.datasets.layouts.hugging_face import HuggingFace
+
+    if isinstance(layout, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
+        raise DataError(f"{output} is inside {source}, where the next run would read it; write it elsewhere")
+
+
 def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse paths for results where no file can be written, or an existing one may not be replaced."""
+    """Refuse paths of results: where no file can be written, one may not be replaced, or two would be the same."""
     refuse_places(*paths)
+    places = [realpath(path) for path in paths if path is not None]
+    if twice := [place for place in places if places.count(place) > 1]:
+        raise ConfigError(f"two results would be written to {twice[0]}; give each a file of its own")
     refuse_existing(*paths, force=force, inputs=inputs)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
-from drethtr.base.wording import counted
+from drethtr.base.wording import counted, first_of
 from drethtr.cli.screen import shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 CONTINUE = "stopped; run the same command to continue"
 RESUME = "stopped; run the same command with --resume to continue"
-START_OVER = "stopped before the first snapshot; run the same command with --resume to start over"
+START_OVER = "stopped before the first snapshot, with nothing to continue; the same command with --resume starts over"
 
 SHOWN_PAGES = 5
 """Maximum number of pages to name in a sentence about them."""
@@ -157,9 +157,8 @@ def unknown_hands_text(pages: Sequence[str], of: int) -> str:
     """
     from drethtr.pages.flags import CURE
 
-    names = ", ".join([*pages[:SHOWN_PAGES], *(["…"] if len(pages) > SHOWN_PAGES else [])])
     number = f"{len(pages):,} of {counted(of, 'page')}" if of > 1 else "this page"
-    which = f"{number} ({names})" if pages else "these lines"
+    which = f"{number} ({first_of(pages, SHOWN_PAGES)})" if pages else "these lines"
     return f"The model does not know the hand, or the language, of {which}: {CURE}."
 
 

@@ -1,6 +1,6 @@
 """Logs of a run: text for people, or JSON lines for programs.
 
-with run_log_named("text", output) as log:
+with LOGS["text"](output, resumable=True) as log:
     log.planned(plan, pages, "page")
 """
 
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from drethtr.base.archive import as_given
-from drethtr.base.config import named
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted, first_of
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, doubts_text, report_skipped, say, unknown_hands_text
@@ -129,7 +128,7 @@ class TextLog(RunLog):
 
     def planned(self, plan: JobPlan, units: int, unit: str) -> None:
         super().planned(plan, units, unit)
-        self.files = len(plan.waiting) + self.before + len(self.failures)
+        self.files = len(plan.waiting) + self.before + len(self.stale) + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
         if plan.outdated:
@@ -224,8 +223,7 @@ class JSONLog(RunLog):
     def emit(self, event: str, **fields: Any) -> None:
         """Write an event."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        named = {name: as_given(value) if isinstance(value, str) else value for name, value in fields.items()}
-        sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
+        sys.stderr.write(json.dumps({"event": event, "time": time, **given_names(fields)}) + "\n")
         sys.stderr.flush()
 
     def planned(self, plan: JobPlan, units: int, unit: str) -> None:
@@ -282,17 +280,22 @@ def numbers(doubts: DoubtCounts) -> dict[str, int]:
     return {name: getattr(doubts, name) for name in names}
 
 
+def given_names(value: Any) -> Any:
+    """Fields in which files of unpacked archives have the names by which they were given."""
+    match value:
+        case str():
+            return as_given(value)
+        case list():
+            return list(map(given_names, value))
+        case dict():
+            return {name: given_names(field) for name, field in value.items()}
+        case _:
+            return value
+
+
 LogName = Annotated[
     str, typer.Option("--log", metavar="NAME", help="Messages on stderr: text, or json, one object per line.")
 ]
 
 LOGS: Mapping[str, type[RunLog]] = {"text": TextLog, "json": JSONLog}
-
-
-def run_log_named(name: str, output: Path | None, *, resumable: bool) -> RunLog:
-    """Create a log by name.
-
-    Raises:
-        ConfigError: if the name is unknown.
-    """
-    return named("log", name, LOGS)(output, resumable=resumable)
+"""Logs by the names that `--log` takes."""

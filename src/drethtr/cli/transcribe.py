@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.base.sandbox import prepare
-from drethtr.base.wording import counted
+from drethtr.base.wording import counted, first_of
 from drethtr.cli.options import (
     SEGMENTATIONS,
     USUAL_DOUBT,
@@ -21,12 +22,13 @@ from drethtr.cli.options import (
     TableOrder,
     WithDoubts,
     format_option,
-    offered,
+    name_option,
     output_option,
+    with_options,
     with_reading_options,
 )
 from drethtr.cli.reports import NOT_CALIBRATED
-from drethtr.cli.run_log import LogName, RunLog, run_log_named
+from drethtr.cli.run_log import LOGS, LogName, RunLog
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, Format, formats_named
 from drethtr.documents.page import Page
@@ -34,7 +36,7 @@ from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Plan
 from drethtr.pages.flags import LAYOUT
 from drethtr.pages.job import PageJob
 from drethtr.pages.opening import open_selected
-from drethtr.pages.segmentation import WITHOUT_FINDER, Segmentation, segmentation_named
+from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.selection import select
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import ignore_line
@@ -50,9 +52,10 @@ SHOWN = 10
 app = typer.Typer(add_completion=False)
 
 
-@app.command(cls=WithDoubts)
-@with_reading_options()
-def transcribe(
+@dataclass(frozen=True, kw_only=True)
+class TranscribeOptions:
+    """The options of the command, apart from how to read."""
+
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -60,93 +63,163 @@ def transcribe(
             help="Images of lines or pages, PDFs, PAGE, ALTO or METS files, folders or ZIPs of them, patterns; "
             "IIIF manifests and other addresses (https://…).",
         ),
-    ],
+    ]
     format: Annotated[
         str | None,
         format_option(
             f"Comma-separated: {', '.join(FORMATS)}; for lines also tsv. Default: txt.", {**FORMATS, **LINE_FORMATS}
         ),
-    ] = None,
+    ] = None
     output: Annotated[
         Path | None,
         output_option("FOLDER", "Folder for the results; default: print them."),
-    ] = None,
+    ] = None
     lines: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. "
-            "auto: given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
-            autocompletion=offered(*SEGMENTATIONS),
+        name_option(
+            "--lines",
+            SEGMENTATIONS,
+            "Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. auto: "
+            "given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
         ),
-    ] = "auto",
-    order: TableOrder = "auto",
-    outlines: OutlinesName = "auto",
-    images: ImagesFolder = None,
-    pages: Pages = None,
+    ] = "auto"
+    order: TableOrder = "auto"
+    outlines: OutlinesName = "auto"
+    images: ImagesFolder = None
+    pages: Pages = None
     recursive: Annotated[
         bool,
         typer.Option("--recursive", "-r", help="Include subfolders; results are written to the same tree."),
-    ] = False,
-    update: Annotated[bool, typer.Option("--update", help="Write the text into the given PAGE or ALTO files.")] = False,
-    doubts: Doubts = None,
+    ] = False
+    update: Annotated[bool, typer.Option("--update", help="Write the text into the given PAGE or ALTO files.")] = False
+    doubts: Doubts = None
     alternatives: Annotated[
         int,
         typer.Option(metavar="N", min=0, max=99, help="Also return up to N alternative texts per line; json only."),
-    ] = 0,
+    ] = 0
     index: Annotated[
         Path | None,
         typer.Option("--index", metavar="FILE", help="Also add the pages to this index for drethtr search."),
-    ] = None,
-    *,
-    reading: ReadingOptions,
+    ] = None
     force: Annotated[
         bool, typer.Option("--force", help="Replace existing files and texts, except lines that a person reviewed.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False,
-    log: LogName = "text",
-) -> None:
+    ] = False
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False
+    log: LogName = "text"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the formats.
+
+        Raises:
+            ConfigError: if one is unknown.
+        """
+        if self.format is None:
+            return () if self.update else ("txt",)
+        return tuple(formats_named(self.format.split(","), {**LINE_FORMATS, **FORMATS}))
+
+    def refuse_combinations(self) -> None:
+        """Refuse options that do not go together, and an output folder that looks like a file.
+
+        Raises:
+            ConfigError: naming them.
+        """
+        names = self.names
+        formats = [FORMATS[name] for name in names if name in FORMATS]
+        if self.doubts is not None and not (self.update or "txt" in names or any(format.doubts for format in formats)):
+            raise ConfigError(f"--doubts cannot mark words in {', '.join(names)}; add txt, page or alto")
+        if self.alternatives and "json" not in names:
+            other = ", ".join(names) or "PAGE or ALTO"
+            raise ConfigError(f"--alternatives needs json; {other} cannot store alternatives")
+        if self.force and self.output is None and not self.update:
+            raise ConfigError(
+                "--force replaces files, but nothing is written; add --output or --update, or leave out --force"
+            )
+        if self.index is not None and self.update:
+            raise ConfigError("--index does not go with --update; run drethtr index on the updated files")
+        if self.output is not None:
+            refuse_name_of_file(self.output, names)
+
+    def open(self) -> PageJob:
+        """Open a job.
+
+        Raises:
+            ConfigError: for options that do not go together, or with these inputs.
+            DataError: if results would replace each other or an input.
+        """
+        self.refuse_combinations()
+        names, segmentation = self.names, segmentation_named(self.lines, self.order, self.outlines)
+        selection = select(
+            self.inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive, images=self.images
+        )
+        if self.index is not None:
+            from drethtr.search.build import refuse_passing  # only an index needs it
+
+            refuse_passing(selection.files)
+        may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
+        if not may_be_lines:
+            self.refuse_for_pages()
+        job = open_selected(
+            selection,
+            names,
+            segmentation=segmentation,
+            update=self.update,
+            doubts=self.doubts is not None,
+            force=self.force,
+            line_forms=may_be_lines,
+        )
+        if not job.of_lines:
+            self.refuse_for_pages()
+        if self.output is None:
+            refuse_joined(job)
+        return job
+
+    def refuse_for_pages(self) -> None:
+        """Refuse options that do not go with pages.
+
+        Raises:
+            ConfigError: naming the options.
+        """
+        if self.alternatives:
+            raise ConfigError("--alternatives needs single-line images and --format json alone")
+        formats = [FORMATS[name] for name in self.names if name in FORMATS]  # `open_selected` refuses the others
+        is_printed = len(formats) <= 1 and all(format.printed for format in formats)
+        if self.output is None and not is_printed:
+            raise ConfigError(f"--format {','.join(self.names)} writes files; give --output")
+
+
+@app.command(cls=WithDoubts)
+@with_options("options", TranscribeOptions)
+@with_reading_options()
+def transcribe(*, options: TranscribeOptions, reading: ReadingOptions) -> None:
     """Transcribe images of handwriting: page scans or single lines.
 
     Repeat the command to resume: existing results are kept; those of another model, decoder or scan are reported. Files
     that cannot be read are reported and skipped; the exit code is then 1, or 2 if nothing could be read.
     """
     prepare("drethtr.images.line", "drethtr.images.page_file")  # in the background
-    with run_log_named(log, output, resumable=output is not None or update) as run_log:
-        reading.refuse_decoder()
-        usual = () if update else ("txt",)
-        choices = Choices(
-            names=tuple(formats_named(format.split(","), {**LINE_FORMATS, **FORMATS}) if format is not None else usual),
-            output=output,
-            lines=lines,
-            order=order,
-            outlines=outlines,
-            images=images,
-            pages=pages,
-            recursive=recursive,
-            update=update,
-            doubts=doubts is not None,
-            alternatives=alternatives,
-            index=index,
-            force=force,
-        )
+    resumable = options.output is not None or options.update
+    with named("log", options.log, LOGS)(options.output, resumable=resumable) as log:
 
         def load() -> Recognizer:
             recognizer = reading.load(
-                alternatives=alternatives,
-                doubtful=USUAL_DOUBT if doubts is None else doubts,
-                posteriors=index is not None,
+                alternatives=options.alternatives,
+                doubtful=USUAL_DOUBT if options.doubts is None else options.doubts,
+                posteriors=options.index is not None,
             )
             if recognizer.calibration is None:
-                run_log.note(NOT_CALIBRATED)
+                log.note(NOT_CALIBRATED)
             return recognizer
 
-        summary = run(choices.open(inputs), load, run_log, index, verbose=verbose)
+        reading.refuse_decoder()
+        summary = run_indexed(options.open(), load, log, options.index, verbose=options.verbose)
     if summary.failed:
         raise typer.Exit(1 if summary.done or summary.stale else 2)
 
 
-def run(job: PageJob, load: Callable[[], Recognizer], log: RunLog, index: Path | None, *, verbose: bool) -> JobSummary:
+def run_indexed(
+    job: PageJob, load: Callable[[], Recognizer], log: RunLog, index: Path | None, *, verbose: bool
+) -> JobSummary:
     """Run a job, and add its pages to an index if one is given."""
     if index is None or not job.tasks:
         return run_job(job, load, log, verbose=verbose)
@@ -228,8 +301,8 @@ def lines_unread(original: Original, page: Page) -> str:
     unread = [line.id for line in page.lines if line.transcription is None]
     if not unread:
         return ""
-    shown = ", ".join([*unread[:SHOWN], *(["…"] if len(unread) > SHOWN else [])])
-    return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {shown}"
+    which = first_of(unread, SHOWN)
+    return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {which}"
 
 
 def segmented(original: Original, page: Page, segmentation: Segmentation) -> str:
@@ -240,94 +313,6 @@ def segmented(original: Original, page: Page, segmentation: Segmentation) -> str
     if segmentation.is_line(original):
         return f"{original.name}: read as one line"
     return f"{original.name}: {number} found ({segmentation.finder_name(original)})"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """Options as typed; `names` are the formats.
-
-    Raises:
-        ConfigError: naming options that do not go together, or an output folder that looks like a file.
-    """
-
-    names: tuple[str, ...]
-    output: Path | None
-    lines: str
-    order: str
-    outlines: str
-    images: Path | None
-    pages: str | None
-    recursive: bool
-    update: bool
-    doubts: bool
-    alternatives: int
-    index: Path | None
-    force: bool
-
-    def __post_init__(self) -> None:
-        formats = [FORMATS[name] for name in self.names if name in FORMATS]
-        if self.doubts and not (self.update or "txt" in self.names or any(format.doubts for format in formats)):
-            raise ConfigError(f"--doubts cannot mark words in {', '.join(self.names)}; add txt, page or alto")
-        if self.alternatives and "json" not in self.names:
-            other = ", ".join(self.names) or "PAGE or ALTO"
-            raise ConfigError(f"--alternatives needs json; {other} cannot store alternatives")
-        if self.force and self.output is None and not self.update:
-            raise ConfigError(
-                "--force replaces files, but nothing is written; add --output or --update, or leave out --force"
-            )
-        if self.index is not None and self.update:
-            raise ConfigError("--index does not go with --update; run drethtr index on the updated files")
-        if self.output is not None:
-            refuse_name_of_file(self.output, self.names)
-
-    def open(self, inputs: Sequence[str]) -> PageJob:
-        """Open a job.
-
-        Raises:
-            ConfigError: for options that do not go with these inputs.
-            DataError: if results would replace each other or an input.
-        """
-        names, segmentation = self.names, segmentation_named(self.lines, self.order, self.outlines)
-        selection = select(
-            inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive, images=self.images
-        )
-        if self.index is not None:
-            from drethtr.search.build import refuse_passing  # only an index needs it
-
-            refuse_passing(selection.files)
-        may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
-        if not may_be_lines:
-            self.refuse_for_pages()
-        job = open_selected(
-            selection,
-            names,
-            segmentation=segmentation,
-            update=self.update,
-            doubts=self.doubts,
-            force=self.force,
-            line_forms=may_be_lines,
-        )
-        if not job.of_lines:
-            self.refuse_for_pages()
-        if self.output is None:
-            refuse_joined(job)
-        return job
-
-    def refuse_for_pages(self) -> None:
-        """Refuse options that do not go with pages.
-
-        Raises:
-            ConfigError: naming the options.
-        """
-        if self.alternatives:
-            raise ConfigError("--alternatives needs single-line images and --format json alone")
-        if self.update and self.lines not in WITHOUT_FINDER:
-            raise ConfigError(f"--update writes into existing lines; leave out --lines {self.lines}")
-        if of_lines := set(self.names) - FORMATS.keys():
-            raise ConfigError(f"{min(of_lines)} must be the only format, for line images only; use csv otherwise")
-        printed = all(FORMATS[name].printed for name in self.names)
-        if self.output is None and (len(self.names) > 1 or not printed):
-            raise ConfigError(f"--format {','.join(self.names)} writes files; give --output")
 
 
 def refuse_joined(job: PageJob) -> None:

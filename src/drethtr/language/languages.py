@@ -220,8 +220,8 @@ def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> 
         DataError: if a file cannot be used.
     """
     parts = [part.strip() for part in names.split(",") if part.strip()]
-    files = [Path(part) for part in parts if part.endswith(TEXTS)]
-    wanted = [part for part in parts if not part.endswith(TEXTS) and part != ALL_LANGUAGES]
+    files = [Path(part) for part in parts if part.lower().endswith(TEXTS)]
+    wanted = [part for part in parts if not part.lower().endswith(TEXTS) and part != ALL_LANGUAGES]
     if not wanted and not files:
         return languages
     if not languages:
@@ -248,7 +248,7 @@ def lines_of(path: Path) -> list[str]:
         DataError: if it cannot be read, is too long or not UTF-8.
     """
     try:
-        with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
+        with lzma.open(path) if path.suffix.lower() == ".xz" else path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error

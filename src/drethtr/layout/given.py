@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-from drethtr.base.config import named
+from drethtr.base.config import member_named
 from drethtr.documents.page import TextLine
 from drethtr.images.line import Line
 from drethtr.layout.bands import are_bands
@@ -51,7 +51,7 @@ def outlines_named(name: str) -> Outlines:
     Raises:
         ConfigError: listing the known names.
     """
-    return named("outlines", name, {known.value: known for known in Outlines})
+    return member_named("outlines", name, Outlines)
 
 
 class GivenLine(NamedTuple):

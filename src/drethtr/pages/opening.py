@@ -83,8 +83,7 @@ def open_selected(
         segmentation = segmentation_named(segmentation)
     if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update writes into existing lines; leave out the segmentation {segmentation.name!r}")
-    known = {**LINE_FORMATS, **FORMATS} if line_forms else FORMATS
-    wanted = formats_named(formats, known)
+    wanted = formats_named(formats, {**LINE_FORMATS, **FORMATS})
     of_lines = line_forms and wanted.keys() <= LINE_FORMATS.keys() and len(wanted) == 1
     prepared, errors = dict[Path, tuple[Original, ...]](), list[DataError]()
     for file, chosen in selection.opened(errors.append):

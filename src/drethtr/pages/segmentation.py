@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from drethtr.base.config import named
+from drethtr.base.config import member_named
 from drethtr.base.errors import DataError
 from drethtr.images.line import Line
 from drethtr.layout.finder import Finder, Layout, Order
@@ -103,7 +103,7 @@ def segmentation_named(name: str, order: str = Order.AUTO, outlines: str = Outli
     Raises:
         ConfigError: listing the known names.
     """
-    by = named("order", order, {known.value: known for known in Order})
+    by = member_named("order", order, Order)
     of = outlines_named(outlines)
     if name in WITHOUT_FINDER:
         return replace(WITHOUT_FINDER[name], order=by, outlines=of)

@@ -9,7 +9,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import CheckpointError, ConfigError, DataError, require
 from drethtr.base.files import make_folder, write_text
 from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option
-from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
+from drethtr.cli.outputs import refuse_results
 
 if TYPE_CHECKING:
     from drethtr.paper.authors import Conversion
@@ -109,8 +109,7 @@ def convert(
     or retention versus softmax: the published ones are assumed.
     """
     require("torch", "train")
-    refuse_places(output)
-    refuse_existing(output, force=force, inputs=[str(weights)])
+    refuse_results(output, force=force, inputs=[str(weights)])
     from drethtr.paper.authors import convert as make_model
     from drethtr.paper.weights_file import read_weights
     from drethtr.recognition.model.file import save_model

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.config import named
+from drethtr.base.config import member_named
 from drethtr.images.prepare import Prepared
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
 from drethtr.text.tokenizer import BOS
@@ -48,7 +48,7 @@ def precision_named(precision: Precision | str) -> Precision:
     """
     if isinstance(precision, Precision):
         return precision
-    return named("precision", precision, {known.value: known for known in Precision})
+    return member_named("precision", precision, Precision)
 
 
 class TextTree(NamedTuple):

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError, first_line
 from drethtr.base.files import atomic_write
@@ -14,6 +14,9 @@ from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.records import PageKey
 from drethtr.search.store import Store
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
 
 ROWS = 5_000
 """Lines per row group of a table."""
@@ -61,33 +64,62 @@ class Table(Target):
 
     path: Path
 
-    def update(self, store: Store) -> str:
+    def refuse_other_file(self) -> None:
+        """Refuse to replace a file that is no such table, as training data of the same name.
+
+        Raises:
+            DataError: if there is one.
+            MissingExtraError: without pyarrow.
+        """
+        wanted = schema()
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_schema
+
         try:
-            import pyarrow as pa
-            from pyarrow.parquet import ParquetWriter
-        except ImportError as error:
-            raise MissingExtraError("pyarrow", "batch") from error
-        schema = pa.schema(
-            [
-                *((name, pa.string()) for name in ("page", "line", "text")),
-                *((name, pa.int32()) for name in ("number", "left", "top", "right", "bottom")),
-                ("confidence", pa.float32()),
-                ("certain", pa.bool_()),
-                ("posteriors", pa.binary()),
-            ]
-        )
+            there = read_schema(self.path) if self.path.exists() else wanted
+        except (ArrowException, OSError):
+            there = None
+        if there is None or there.names != wanted.names:
+            raise DataError("is no table of an index, and is not replaced; rename it, or the index", self.path)
+
+    def update(self, store: Store) -> str:
+        columns = schema()
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
         waiting: list[dict[str, Any]] = []
         try:
-            with atomic_write(self.path) as whole, ParquetWriter(str(whole), schema) as writer:
+            with atomic_write(self.path) as whole, ParquetWriter(str(whole), columns) as writer:
                 for key in store.states():
                     waiting += rows_of(store, key)
                     if len(waiting) >= ROWS:
-                        writer.write_table(pa.Table.from_pylist(waiting, schema))
+                        writer.write_table(pa.Table.from_pylist(waiting, columns))
                         waiting = []
-                writer.write_table(pa.Table.from_pylist(waiting, schema))
+                writer.write_table(pa.Table.from_pylist(waiting, columns))
         except OSError as error:
             raise DataError(f"cannot be written: {first_line(error)}", self.path) from error
         return f"{self.path}: {store.size()[1]:,} lines"
+
+
+def schema() -> "Schema":
+    """The columns of a table.
+
+    Raises:
+        MissingExtraError: without pyarrow.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "batch") from error
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in ("page", "line", "text")),
+            *((name, pa.int32()) for name in ("number", "left", "top", "right", "bottom")),
+            ("confidence", pa.float32()),
+            ("certain", pa.bool_()),
+            ("posteriors", pa.binary()),
+        ]
+    )
 
 
 def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
@@ -114,9 +146,13 @@ def target_named(name: str, index: Path) -> Target:
 
     Raises:
         ConfigError: if there is none.
+        DataError: if the table would replace another file.
+        MissingExtraError: without pyarrow, for a table.
     """
     if name == "parquet":
-        return Table(index.with_suffix(".parquet"))
+        table = Table(index.with_suffix(".parquet"))
+        table.refuse_other_file()
+        return table
     if is_postgres(name):
         return Postgres(name)
     raise ConfigError(f"--to {name}: give parquet, or the URL of a database as postgresql://user@host/name")

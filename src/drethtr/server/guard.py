@@ -24,6 +24,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from drethtr.server.ticket import Ticket
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -69,6 +71,9 @@ for an address. It ends in <code>?token=…</code>; the part after the equals si
 WRONG = '<p class="flag" role="alert">This key does not fit. It may be incomplete, or of an earlier start.</p>'
 """What it says to a browser with another one."""
 
+USED = '<p class="flag" role="alert">The address that opened this page works once, in the first minute.</p>'
+"""What it says to a browser with a ticket that is not valid, or no longer."""
+
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -108,19 +113,28 @@ class Access:
     hosts      names of this server besides those of loopback
     addresses  whether it also responds to IP addresses as host names
     token      the token for managing, from which those of other roles follow; None accepts requests without one
+    ticket     by which a browser on this machine gets that token
     """
 
     hosts: frozenset[str] = frozenset()
     addresses: bool = False
     token: str | None = None
+    ticket: Ticket | None = None
 
     @classmethod
-    def of(cls, host: str, hosts: frozenset[str] = frozenset(), token: str | None = None) -> "Access":
+    def of(
+        cls,
+        host: str,
+        hosts: frozenset[str] = frozenset(),
+        token: str | None = None,
+        ticket: Ticket | None = None,
+    ) -> "Access":
         """The access to a server that responds to an address, and, in a network, to the name of the machine."""
+        names = frozenset(map(str.lower, hosts)) | {host.lower()}
         if is_loopback(host):
-            return cls(frozenset(map(str.lower, hosts)) | {host.lower()}, token=token)
+            return cls(names, False, token, ticket)
         own = gethostname().lower()
-        return cls(frozenset(map(str.lower, hosts)) | {host.lower(), own, f"{own}.local"}, addresses=True, token=token)
+        return cls(names | {own, f"{own}.local"}, True, token, ticket)
 
     @property
     def tokens(self) -> dict[Role, str]:
@@ -176,24 +190,27 @@ class Guard:
     def refuse_without_token(self, scope: Scope, headers: Headers) -> Response | None:
         """The response for a request without a token, or with that of another role; None if it is allowed.
 
-        A page requested with a token in its URL gets a cookie, and is redirected to the URL without the token.
+        A page requested with a token or a ticket in its URL gets a cookie, and is redirected to the URL without it.
         """
         name = cookie_name(headers.get("host", ""))
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         new = [value for key, value in asked if key == "token"] if scope["method"] in READS else []
-        if (role := self.role_of(new)) is not None:
+        tickets = [value for key, value in asked if key == "ticket"]
+        role = Role.MANAGE if self.is_admitted(tickets, scope, headers) else self.role_of(new)
+        if role is not None:
             token = self.access.tokens[role]
-            rest = urlencode([(name, value) for name, value in asked if name != "token"])
+            rest = urlencode([(name, value) for name, value in asked if name not in ("token", "ticket")])
             path = "/" + scope["path"].lstrip("/")  # two slashes would lead to another server
             answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-            # Not strict: the browser comes from a file of the user, and would not send it after the redirection.
+            # Not strict: a browser that follows a link in a letter would not send it after the redirection.
             answer.set_cookie(name, token, httponly=True, samesite="lax")
             return answer
         role = self.role_of([headers.get("authorization", "").removeprefix("Bearer "), cookie(headers, name)])
         if role is None:
             unknown = {"WWW-Authenticate": "Bearer"}
             if is_visit(scope, headers):
-                return HTMLResponse(LOCKED.format(said=WRONG if new else ""), 401, unknown)
+                said = WRONG if new else USED if tickets else ""
+                return HTMLResponse(LOCKED.format(said=said), 401, unknown)
             words = "this server requires a token; open the full address that it printed at startup"
             return JSONResponse({"error": words}, 401, unknown)
         scope[ROLE] = role
@@ -201,6 +218,13 @@ class Guard:
             return None
         words = f"your address only lets you {DOES[role]}; ask whoever gave it to you for another one"
         return JSONResponse({"error": words}, 403)
+
+    def is_admitted(self, tickets: Sequence[str], scope: Scope, headers: Headers) -> bool:
+        """Whether one of some tickets is right, and lets this request in."""
+        ticket = self.access.ticket
+        if ticket is None or not any(is_same(one, ticket.secret) for one in tickets):
+            return False
+        return ticket.admits(scope, headers)
 
     def role_of(self, given: Sequence[str]) -> Role | None:
         """The role of the first of some tokens that is right; None if none is."""

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError
+from drethtr.base.wording import first_of
 from drethtr.recognition.model.file import SETTINGS_ERRORS
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
@@ -167,4 +168,4 @@ def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:
 def missing_from(these: Sequence[str], those: Sequence[str]) -> str:
     """The items of the first list that the second lacks; the first few if there are many."""
     only = [words for words in these if words not in those]
-    return ", ".join([*only[:SHOWN], *(["…"] if len(only) > SHOWN else [])]) or "nothing else"
+    return first_of(only, SHOWN) or "nothing else"

@@ -105,3 +105,11 @@ def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
 def test_nothing_there(drethtr, tmp_path):
     outcome = drethtr("data", "check", tmp_path / "gone.parquet")
     assert outcome.code == 2 and "matches no file" in outcome.err
+
+
+def test_more_can_be_read_only_where_lines_were_left_out(drethtr, lines, tiny_path):
+    (lines / "two.png").write_bytes(b"damaged")
+    said = drethtr("data", "check", lines, "--model", tiny_path).out
+    assert "1 of 2 lines were read to find misaligned texts." in said
+    said = drethtr("data", "check", lines, "--model", tiny_path, "--read", "1").out
+    assert "lines were read to find misaligned texts; increase --read to read more." in said

@@ -57,6 +57,11 @@ def test_a_place_without_a_folder_is_refused_at_once(synth, options, tmp_path, p
     assert not (tmp_path / "gone").exists() and not (tmp_path / "out.parquet").exists()
 
 
+def test_an_ending_in_capitals_is_one(synth, options, tmp_path):
+    options[0] = tmp_path / "OUT.PARQUET"
+    assert synth(*options).code == 0 and len(open_samples(options[0])) == 6
+
+
 def test_writes_a_folder_where_no_parquet_is_asked_for(synth, options, tmp_path):
     options[0] = tmp_path / "lines"
     assert synth(*options).code == 0

@@ -30,6 +30,8 @@ def place(tmp_path, monkeypatch):
     [
         (("info", "MODEL", "--add", "card.toml"), "MODEL"),
         (("calibrate", "MODEL", "few", "--force"), "MODEL"),
+        (("language", "MODEL", "few", "--force"), "MODEL"),
+        (("predict-cer", "few", "--model", "MODEL", "--learn", "MODEL", "--force"), "MODEL"),
         (("rescorer", "MODEL", "few", "--characters", 12_000, "--force"), "MODEL"),
         (("train", "run.toml", "--output", "out"), f"out/{SNAPSHOT}"),
         (("train-layout", "layout.toml", "--output", "out"), f"out/{SNAPSHOT}"),

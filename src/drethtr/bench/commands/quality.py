@@ -22,7 +22,7 @@ from drethtr.cli.options import (
     Threads,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, write_json
+from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.reports import read_by
 
 if TYPE_CHECKING:
@@ -91,8 +91,7 @@ def fit_check(
     from drethtr.recognition.recognizer import Recognizer
 
     target = output or model
-    refuse_places(target)
-    refuse_existing(target, force=force)
+    refuse_results(target, force=force)
     wanted = to_read(open_all(data), limit, seed)
     with claimed(target, replace=force):
         loaded = load_model(model)

@@ -69,7 +69,8 @@ def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int)
     """Find lines whose text the model contradicts, among up to `limit` per set; none if its alphabet is too small."""
     every = [sample for samples in splits.values() for sample in samples]
     written = [sample for sample in clean_lines(every) if sample.text.strip()]
-    chosen = [sample for sample in choose(written, limit, seed) if readable(sample)]
+    drawn = choose(written, limit, seed)
+    chosen = list(filter(readable, drawn))
     try:
         count_unknown(recognizer, chosen)
     except DataError as error:
@@ -77,7 +78,7 @@ def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int)
         return []
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
-    more = "; increase --read to read more" if len(chosen) < len(written) else ""
+    more = "; increase --read to read more" if len(drawn) < len(written) else ""
     typer.echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts{more}.")
     return suspects
 
@@ -123,13 +124,9 @@ def report_text(report: Report) -> str:
 def report_json(report: Report) -> dict[str, Any]:
     """The whole report as plain values."""
     return {"sound": report.sound, "splits": {name: asdict(size) for name, size in report.sizes.items()}} | {
-        "findings": [plain(finding) for finding in report.findings]
+        # JSON would write named tuples as lists.
+        "findings": [{**vars(finding), "rows": [row._asdict() for row in finding.rows]} for finding in report.findings]
     }
-
-
-def plain(finding: Finding) -> dict[str, Any]:
-    """A finding as plain values; json would write named tuples as lists."""
-    return {**vars(finding), "rows": [row._asdict() for row in finding.rows]}
 
 
 def draw_suspects(report: Report, splits: Splits, suspects: Sequence[Suspect], path: Path) -> str:

@@ -7,8 +7,9 @@ import typer
 from tqdm import tqdm
 
 from drethtr.cli.options import ForceResults, ReadingOptions, output_option, with_reading_options
-from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
-from drethtr.datasets.open import open_all
+from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_results
+from drethtr.datasets.layouts import layout_for
+from drethtr.datasets.open import all_matching, open_all, parted
 from drethtr.evaluation.reading import to_read
 from drethtr.evaluation.word_gaps import word_gaps
 from drethtr.synthesis.recombination import write_gaps
@@ -24,8 +25,10 @@ def gaps(
 ) -> None:
     """Find the gaps between words, so that training can recombine the words of a page into new lines."""
     refuse_ending(output, ".parquet")
-    refuse_places(output)
-    refuse_existing(output, force=force, inputs=files)
+    refuse_results(output, force=force, inputs=files)
+    for source in (Path(parted(name)[0]) for name in all_matching(files)):
+        if source.is_dir():
+            refuse_among_tables(output, source, layout_for(source))
     samples = to_read(open_all(files))
     recognizer = reading.load()
     with tqdm(total=len(samples), unit="line", disable=None) as bar:

@@ -13,10 +13,9 @@ from drethtr.base.archive import as_given, is_archive, unpack_once
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, OutlinesName
-from drethtr.cli.outputs import refuse_ending, refuse_places, refuse_results, write_json
+from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_places, refuse_results, write_json
 from drethtr.cli.progress import left_out_of, remarks_of
 from drethtr.datasets.layouts import layout_for
-from drethtr.datasets.layouts.hugging_face import HuggingFace
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.parquet import ParquetStore
@@ -83,8 +82,7 @@ def import_lines(
         found = replace(found, outlines=outlines_named(outlines), images=images_in(images))
     elif images is not None or outlines != Outlines.AUTO.value:
         raise ConfigError("--images and --outlines are for PAGE or ALTO files; leave them out")
-    if isinstance(found, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
-        raise DataError(f"{output} is inside {source}, where the next import would read it; write it elsewhere")
+    refuse_among_tables(output, source, found)
     typer.echo(f"Layout {found.name}: {found.description}.")
     entries: Iterable[Entry] = found.entries(folder)
     if splits == NO_SPLITS:

@@ -37,7 +37,7 @@ def synth(
     ] = False,
 ) -> None:
     """Generate lines of synthetic handwriting from texts and handwriting fonts."""
-    as_parquet = output.suffix == ".parquet"
+    as_parquet = output.suffix.lower() == ".parquet"
     if output.suffix and not (as_parquet or output.is_dir()):
         raise DataError("must end in .parquet, or be a folder name without extension", output)
     refuse_places(sheet, output if as_parquet else None)

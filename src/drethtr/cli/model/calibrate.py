@@ -9,7 +9,7 @@ from tqdm import tqdm
 from drethtr.base.errors import DataError
 from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
-from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import exit_if_left_out, open_lines, readable
 from drethtr.cli.reports import figure, table, trust_of_sets
 from drethtr.evaluation import calibrate as fit
@@ -44,8 +44,7 @@ def calibrate(
     damaged images are reported and left out; the exit code is then 1.
     """
     target = output or model
-    refuse_places(target)
-    refuse_existing(target, force=force)
+    refuse_results(target, force=force)
     chosen = [(strategy_named(name),) for name in decoder or ()]
     where = resolve_device(device)
     wanted = to_read(open_lines(data), limit, seed)

@@ -37,4 +37,4 @@ def explain(
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(explanation.reading.transcription())}")
     if not explanation.reading.calibrated:
-        typer.echo(NOT_CALIBRATED)
+        typer.echo(NOT_CALIBRATED, err=True)

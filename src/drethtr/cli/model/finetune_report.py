@@ -34,7 +34,8 @@ def material_text(material: Material) -> str:
         apart = f", {len(material.remembered):,} to measure forgetting" if material.remembered else ""
         lines.append(f"{len(material.old):,} old lines to mix in{apart}.")
     if alphabet.added:
-        new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in alphabet.added.items()]
+        starts = {c: f"as {like}" if (like := alphabet.origin(c)) else "from scratch" for c in alphabet.added}
+        new = [f"{c}×{n} (starts {starts[c]})" for c, n in alphabet.added.items()]
         lines.append(f"New characters: {first_of(new, SHOWN)}.")
     if letters := right_to_left(alphabet.added):
         lines.append(f"Warning: {letters} is {NOT_LEARNED}.")
@@ -67,11 +68,6 @@ def time_needed(estimate: Estimate) -> str:
         f"({estimate.lines:,} lines, including repeats), evaluation and calibration about "
         f"{in_words(estimate.measuring)}."
     )
-
-
-def begins_as(character: str | None) -> str:
-    """Which known character a new one is initialized from, as text."""
-    return "starts from scratch" if character is None else f"starts as {character}"
 
 
 def summary(material: Material, outcome: Outcome, output: Path) -> str:
@@ -144,7 +140,8 @@ def of_set(change: Difference) -> str:
 def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
     """The message that nothing was written because the model did not improve."""
     plan, measured = material.plan, outcome.change.lines
-    # Nine of sixty lines refused what took 200 others from 8.5 to 6.5 % with another split (LOG.md, 2026-11-28).
+    # Measured on nine of sixty lines, a model was rejected that took 200 others from 8.5 to 6.5 % CER; another split
+    # accepted it (LOG.md, 2026-11-28).
     more = f", and --cross-fit measures on two thirds of all instead of {measured:,}"
     cure = "" if plan.cross_fit or plan.validation else more
     return (

@@ -6,8 +6,9 @@ import numpy as np
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
-from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.base.locks import claimed
+from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData, refuse_unused
+from drethtr.cli.outputs import refuse_results
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import clean_lines
 from drethtr.language.languages import UNSPECIFIED
@@ -22,6 +23,7 @@ ORDER = 6  # up to seven characters read a tenth of a point better, and take mor
 # little better than 150,000. What was known and new lines, half and half, is within 0.15 nats a character of mixtures
 # from 0.3 to 0.7 (LOG.md, 2026-11-24).
 def language(
+    ctx: typer.Context,
     model: ChangedModel,
     data: TrainingData,
     texts: Texts = None,
@@ -62,32 +64,34 @@ def language(
 
     Use training lines and other texts, never the texts you evaluate on.
     """
+    if not texts:
+        refuse_unused(ctx, "there are no texts without --text", "share", "lines")
     target = output or model
-    refuse_places(target)
-    refuse_existing(target, force=force)
-    loaded = load_model(model)
-    if name is not None:
-        loaded.languages.check_name(name)
-    if loaded.network.ctc is None:
-        raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
-    tokenizer = loaded.tokenizer
-    usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
-    if not (usable or (texts and name)):
-        raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
-    known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
-    if not (known or texts):
-        raise DataError(f"no line is in the language {name}; give texts in it with --text")
-    ingredients = [Ingredient(known, name=f"{len(known):,} lines")] if known else []
-    if texts:
-        corpus, rng = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet), np.random.default_rng(seed)
-        drawn = (corpus.draw(rng).text for _ in range(lines))
-        ingredients = with_share(ingredients, Ingredient(drawn, share, f"{lines:,} lines drawn from texts"))
-    chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else UNSPECIFIED)
-    before = loaded.languages.models.get(chosen)
-    if before is not None and keep:
-        ingredients = with_share(ingredients, Ingredient(before, keep, "its existing n-grams"))
-        order = order or before.order
-    ngrams = learn(ingredients, tokenizer, order=order or ORDER, most=size)
-    save_languages(model, loaded.languages.with_model(chosen, ngrams), target, of=loaded)
+    refuse_results(target, force=force)
+    with claimed(target, replace=force):
+        loaded = load_model(model)
+        if name is not None:
+            loaded.languages.check_name(name)
+        if loaded.network.ctc is None:
+            raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
+        tokenizer = loaded.tokenizer
+        usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
+        if not (usable or (texts and name)):
+            raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
+        known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
+        if not (known or texts):
+            raise DataError(f"no line is in the language {name}; give texts in it with --text")
+        ingredients = [Ingredient(known, name=f"{len(known):,} lines")] if known else []
+        if texts:
+            corpus, rng = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet), np.random.default_rng(seed)
+            drawn = (corpus.draw(rng).text for _ in range(lines))
+            ingredients = with_share(ingredients, Ingredient(drawn, share, f"{lines:,} lines drawn from texts"))
+        chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else UNSPECIFIED)
+        before = loaded.languages.models.get(chosen)
+        if before is not None and keep:
+            ingredients = with_share(ingredients, Ingredient(before, keep, "its existing n-grams"))
+            order = order or before.order
+        ngrams = learn(ingredients, tokenizer, order=order or ORDER, most=size)
+        save_languages(model, loaded.languages.with_model(chosen, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {chosen}: {ngrams}, from {' and '.join(one.name for one in ingredients)}")
     typer.echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")

@@ -8,6 +8,7 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.cli.model.predict_truth import (
     compare_with_truth,
@@ -97,12 +98,14 @@ def predict_cer(
     if learn is not None and reading.model is not None and holds_adapter(reading.model):
         raise DataError(f"{reading.model} is an adapter; only a whole model can store the prediction")
     described = Pages(images=images_in(images))
-    recognizer = reading.load()
     if learn is not None:
-        refuse_other_weights(learn, recognizer)
-        samples = to_read(open_lines(inputs, described), limit, seed)
-        result = fit_prediction(recognizer, samples, reading.model or SHIPPED, learn)
+        with claimed(learn, replace=force):
+            recognizer = reading.load()
+            refuse_other_weights(learn, recognizer)
+            samples = to_read(open_lines(inputs, described), limit, seed)
+            result = fit_prediction(recognizer, samples, reading.model or SHIPPED, learn)
     else:
+        recognizer = reading.load()
         rate = known_rate(recognizer, reading.decoder)
         if truth:
             result = compare_with_truth(rate, recognizer, to_read(open_lines(inputs, described), limit, seed))
@@ -173,7 +176,9 @@ def read_samples(recognizer: Recognizer, samples: Sequence[Sample]) -> ReadPages
     """
     lines = read_or_exit(recognizer, samples)
     if not any(reading.characters for _, reading in lines):
-        typer.echo(f"No text was found on any of {len(lines):,} lines, so no error rate can be predicted.", err=True)
+        typer.echo(
+            f"No text was found on any of {counted(len(lines), 'line')}, so no error rate can be predicted.", err=True
+        )
         raise typer.Exit(1)
     groups = by_name(lines, lambda sample: page_of(sample) or sample.set)
     doubts = {name: PageDoubt(doubt_of(line.reading for line in of_page)) for name, of_page in groups.items()}

@@ -16,8 +16,9 @@ from drethtr.cli.options import (
     Seed,
     Texts,
     TrainingData,
+    refuse_unused,
 )
-from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import clean_lines
@@ -27,6 +28,7 @@ from drethtr.synthesis.corpus import Corpus
 
 
 def rescorer(
+    ctx: typer.Context,
     model: ChangedModel,
     data: TrainingData,
     texts: Texts = None,
@@ -51,9 +53,10 @@ def rescorer(
     require("torch", "train")
     from drethtr.training.rescorer import CONTINUED, RescorerRun, TrainingTexts, train_rescorer
 
+    if not texts:
+        refuse_unused(ctx, "there are no texts without --text", "share")
     target = output or model
-    refuse_places(target)
-    refuse_existing(target, force=force)
+    refuse_results(target, force=force)
     loaded = load_model(model)
     if loaded.network.ctc is None:
         raise ConfigError("has no CTC head to propose texts for rescoring; train a model with one", model)

@@ -31,7 +31,7 @@ class TrainOptions:
     threads: TrainingThreads = None
 
     def best(self, train: Callable[..., Path], kind: type[Any]) -> Path | None:
-        """The best model of a run of this kind; None, which is said, if it was not validated yet."""
+        """The best model of a run of this kind; None, after a message, if it was not validated yet."""
         from drethtr.training.devices import limit_threads
 
         run: Any = config.load(kind, self.run, self.settings or ())
