@@ -180,7 +180,7 @@ def check_replaceable(path: Path) -> None:
 
     Raises:
         PermissionError: if it is write-protected, even if this user could replace it.
-        OSError: if it has hard links, which would keep the old content, leads out of its folder, or is no ordinary file.
+        OSError: if it has hard links, which would keep the old content, is a link out of its folder, or is no file.
     """
     try:
         found = followed(path).stat()

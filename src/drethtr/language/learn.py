@@ -186,7 +186,8 @@ class Counted:
         return shares
 
     def frequencies(self, keys: Keys) -> Shares:
-        return values_of(keys, self.keys, self.counts, 0) / self.counts.sum()
+        shares: Shares = values_of(keys, self.keys, self.counts, 0) / self.counts.sum()
+        return shares
 
 
 @dataclass(frozen=True)
