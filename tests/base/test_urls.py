@@ -12,11 +12,18 @@ from fsspec.registry import _registry
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.base.urls import as_address, beside, find_files, identity, is_address
+from drethtr.base.urls import as_address, beside, find_files, identity, is_address, local_path
 from drethtr.bulk.inputs import Columns, files_of
 from drethtr.bulk.job import open_job
 from drethtr.datasets import parquet
 from drethtr.datasets.open import all_matching, open_all, open_samples
+
+
+def test_an_address_of_this_machine_is_a_path(monkeypatch):
+    assert local_path("file:///a%20b/c") == Path("/a%20b/c")  # as fsspec opens it
+    assert local_path("file:///C:/a") == Path("/C:/a") and local_path("s3://a/b") is None
+    monkeypatch.setattr("sys.platform", "win32")
+    assert local_path("file:///C:/a") == Path("C:/a")
 
 
 @pytest.fixture
