@@ -33,6 +33,9 @@ WRITABLE, PRIVATE = 0o222, 0o700
 NO_FLUSH = frozenset({EINVAL, EBADF, ENOTSUP})
 """Errors of drives that flush files, but not folders."""
 
+MAX_NAME_BYTES = 200
+"""Longest part of a file name that others choose: file systems allow 255 bytes, with what we add to it."""
+
 CURE = "change the permissions, or choose another folder"
 """What helps if nothing can be written to a folder."""
 

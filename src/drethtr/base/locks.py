@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
-from drethtr.base.files import atomic_write, make_folders, open_locked
+from drethtr.base.files import MAX_NAME_BYTES, atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
 
 MAX_NOTE = 1000  # bytes read from a lock file, which anybody may have written, and shown in an error
@@ -35,9 +35,6 @@ TRIES = 100
 Only programs that do not take the lock, such as a sync client, cause this; one that never stops writing must not keep
 us busy forever.
 """
-
-MAX_NAME = 200
-"""Maximum bytes of a file name in the name of its lock file: file systems allow 255, dot and ending included."""
 
 NO_LOCKS = frozenset({EINVAL, ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP})
 """Errors of drives without locks."""
@@ -115,7 +112,7 @@ def refuse_finished(path: Path, *, replace: bool) -> None:
 def note_on(path: Path, ending: str = ".lock") -> Path:
     """The lock file of a file."""
     name = path.name
-    while len(os.fsencode(name)) > MAX_NAME:
+    while len(os.fsencode(name)) > MAX_NAME_BYTES:
         name = name[:-1]
     return path.with_name(f".{name}{ending}")
 
