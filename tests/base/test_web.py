@@ -15,7 +15,7 @@ from web_server import Reply, served
 
 from drethtr.base.cache import address_of
 from drethtr.base.errors import DataError
-from drethtr.base.web import Answer, Web, is_public
+from drethtr.base.web import HTTPAnswer, Web, is_public
 
 GOOD = Reply(content=b"good")
 
@@ -84,7 +84,7 @@ def test_redirections_are_checked_at_each_step(host, web):
 def test_an_encrypted_address_does_not_lead_to_one_that_is_not(way):
     class Moving(Web):
         def ask(self, parts, most, name):
-            return Answer(301, location=left.pop(0))
+            return HTTPAnswer(301, location=left.pop(0))
 
     for address in ("https://a", "HTTPS://a"):
         left = way.copy()

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, first_line
 from drethtr.base.links import open_ordinary
 
-WEB = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
 DRIVE = re.compile(r"/[A-Za-z]:")
 """The path of `file:///C:/scans`, which is `C:/scans` on Windows."""
 
@@ -109,7 +109,11 @@ def reaching(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        if name.startswith(WEB) and error.__cause__ and getattr(error.__cause__, "status", None) not in NOT_THERE:
+        if (
+            name.startswith(WEB_SCHEMES)
+            and error.__cause__
+            and getattr(error.__cause__, "status", None) not in NOT_THERE
+        ):
             raise OSError(str(error.__cause__)) from error
         raise
     except (DrethtrError, OSError):

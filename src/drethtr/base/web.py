@@ -84,7 +84,7 @@ def is_public(ip: IPAddress) -> bool:
     return ip.is_global and not ip.is_multicast and (embedded is None or is_public(embedded))
 
 
-class Answer(NamedTuple):
+class HTTPAnswer(NamedTuple):
     """The answer of a host.
 
     status    HTTP status; 0 if the host cannot be reached, 200 with content
@@ -146,7 +146,7 @@ class Web:
         Raises:
             DataError: naming the first URL, if none has a file of at most `most` bytes.
         """
-        first: Answer | None = None
+        first: HTTPAnswer | None = None
         for address in addresses:
             answer = self.fetch_with_retries(address, most)
             if answer.status == 200:
@@ -156,7 +156,7 @@ class Web:
                 break
         raise DataError(first.reason if first else "no address", addresses[0])
 
-    def fetch_with_retries(self, address: str, most: int) -> Answer:
+    def fetch_with_retries(self, address: str, most: int) -> HTTPAnswer:
         """The answer at a URL, after redirects, and retries if the host is busy."""
         answer = self.follow(address, most)
         for tried in range(1, TRIES):
@@ -167,7 +167,7 @@ class Web:
             answer = self.follow(address, most)
         return answer
 
-    def follow(self, address: str, most: int) -> Answer:
+    def follow(self, address: str, most: int) -> HTTPAnswer:
         """The answer at a URL, after redirects.
 
         Raises:
@@ -185,7 +185,7 @@ class Web:
                 raise DataError(f"is redirected to {here}, which is not encrypted", address)
         raise DataError(f"is redirected more than {MAX_HOPS} times", address)
 
-    def ask(self, parts: SplitResult, most: int, name: str) -> Answer:
+    def ask(self, parts: SplitResult, most: int, name: str) -> HTTPAnswer:
         """Send one request to one host.
 
         Raises:
@@ -216,9 +216,11 @@ class Web:
         except SSLCertVerificationError as error:
             raise DataError(f"its certificate is not valid: {error.verify_message}", name) from error
         except TimeoutError:
-            return Answer(0, trouble=f"the host does not respond{hint_of_proxy(parts.scheme)}")
+            return HTTPAnswer(0, trouble=f"the host does not respond{hint_of_proxy(parts.scheme)}")
         except (OSError, HTTPException) as error:
-            return Answer(0, trouble=f"the host cannot be reached: {first_line(error)}{hint_of_proxy(parts.scheme)}")
+            return HTTPAnswer(
+                0, trouble=f"the host cannot be reached: {first_line(error)}{hint_of_proxy(parts.scheme)}"
+            )
 
     def connect(self, host: str, port: int, name: str) -> socket.socket:
         """Resolve a host, check its IP addresses, and connect to one of them.
@@ -291,16 +293,16 @@ def check_url(address: str, named: str) -> SplitResult:
     return parts
 
 
-def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
+def answer_of(response: HTTPResponse, most: int, name: str) -> HTTPAnswer:
     """Read an HTTP response.
 
     Raises:
         DataError: if the file is larger than `most` bytes, or compressed.
     """
     if response.status in MOVED:
-        return Answer(response.status, location=as_utf8(response.headers.get("Location", "")))
+        return HTTPAnswer(response.status, location=as_utf8(response.headers.get("Location", "")))
     if response.status != 200:
-        return Answer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
+        return HTTPAnswer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
     if (packing := response.headers.get("Content-Encoding", "identity")) != "identity":
         raise DataError(f"is sent as {packing}, which was not requested", name)
     promised = response.length
@@ -312,8 +314,8 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
         if len(content) > most:
             refuse_large(most, name)
     if promised not in (None, len(content)):
-        return Answer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
-    return Answer(200, bytes(content))
+        return HTTPAnswer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
+    return HTTPAnswer(200, bytes(content))
 
 
 def as_utf8(header: str) -> str:
