@@ -55,6 +55,31 @@ def is_file(path: "Path | os.DirEntry[str]") -> bool:
         return False
 
 
+def state_of(found: os.stat_result) -> str:
+    """Size and time of change of a file, for records that outlive a run: copying a folder with its times keeps both.
+
+    If they are unchanged, so is the content, unless somebody set the time back.
+    """
+    return f"{found.st_size}:{found.st_mtime_ns}"
+
+
+def mark_of(found: os.stat_result) -> str:
+    """What changes whenever a file is written, for a process that keeps a file while others may write it.
+
+    The state is not enough there: a synchronized or copied file may keep it, and clocks are set back. No copy keeps its
+    mark, so that records cannot have it.
+    """
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+def file_mark(path: Path) -> str:
+    """The mark of a file; "" if there is none."""
+    try:
+        return mark_of(path.stat())
+    except OSError:
+        return ""
+
+
 def make_folders(folder: Path) -> None:
     """Create a folder and its missing parents, and flush them to disk.
 
