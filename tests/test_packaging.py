@@ -1,5 +1,6 @@
 """All kinds of packages agree with each other."""
 
+import json
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 IMAGE = (ROOT / "packaging" / "Dockerfile").read_text(encoding="utf-8")
 CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 LOCK = (ROOT / "packaging" / "requirements.lock").read_text(encoding="utf-8")
+OCRD_TOOL = (ROOT / "src" / "drethtr" / "plugins" / "ocrd-tool.json").read_text(encoding="utf-8")
 RECIPE = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
 
 
@@ -22,6 +24,7 @@ def test_versions_are_the_same():
     assert PROJECT["version"] == __version__
     assert f'org.opencontainers.image.version="{__version__}"' in IMAGE
     assert f"  version: {__version__}\n" in RECIPE
+    assert json.loads(OCRD_TOOL)["version"] == __version__  # written into the PAGE files of OCR-D
 
 
 def test_licenses_are_the_same():

@@ -55,7 +55,7 @@ def served() -> Iterator[Host]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             with host.lock:
-                host.asked.append(self.path)
+                host.asked.append(self.requestline.split(" ")[1])  # in `path`, slashes at the beginning are one
                 host.agents.add(self.headers["User-Agent"])
                 host.busy += 1
                 host.most_busy = max(host.most_busy, host.busy)

@@ -3,6 +3,7 @@
 import os
 import stat
 import zipfile
+from errno import ENOSPC, EROFS
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -57,6 +58,23 @@ def test_the_folder_that_holds_all_is_the_export(tmp_path):
     files = ("job/7/Letters/1.jpg", "job/7/Letters/2.jpg", "__MACOSX/job/._1.jpg", "job/.DS_Store")
     folder = unpack_once(pack(tmp_path / "a.zip", *((name, b"1") for name in files)))
     assert folder.name == "Letters" and below(folder) == ["1.jpg", "2.jpg"]
+
+
+@pytest.mark.parametrize("name", ["..zip", "...zip", ".a.zip"])
+def test_an_archive_may_have_an_odd_name(tmp_path, name):
+    """Without its ending, it may lead to the folder above."""
+    assert below(unpack_once(pack(tmp_path / name, ("1.jpg", b"1")))) == ["1.jpg"]
+
+
+@pytest.mark.parametrize("error", [ENOSPC, EROFS])
+def test_without_room_for_temporary_files_the_archive_is_named(tmp_path, monkeypatch, error):
+    def fails(folder):
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr("pathlib.Path.mkdir", fails)
+    expected = rf"a\.zip: cannot be unpacked into a temporary folder: {os.strerror(error)}"
+    with pytest.raises(DataError, match=expected):
+        unpack_once(pack(tmp_path / "a.zip", ("1.jpg", b"1")))
 
 
 def test_files_keep_their_times(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 import pytest
 
-from drethtr.base.config import changes, essence, from_dict, load, to_dict
+from drethtr.base.config import changes, essence, from_dict, load, set_values, to_dict
 from drethtr.base.errors import ConfigError
 from drethtr.paper.variants import (
     RETHTR_SMALL,
@@ -103,6 +103,12 @@ def test_another_kind_loses_the_settings_of_the_former_one(tmp_path):
     text = 'street = "Gasse"\n[guest]\nkind = "Dog"\nname = "Ino"\nweight = 2\n'
     assert read(tmp_path, text, "guest.lives=3", "guest.kind=Cat").guest == Cat(lives=3)
     assert read(tmp_path, text, "guest.kind=Dog").guest == Dog(name="Ino", weight=2)
+    data = {"lives": 3, "kind": "Cat"}
+    set_values(data, ["name=Rex", "kind=Dog"])
+    assert data == {"kind": "Dog", "name": "Rex"}
+    data = {"house": {"kind": "House", "guest": {"kind": "Dog"}}}
+    set_values(data, ["house.guest.kind=Cat", "house.kind=Hut"])
+    assert data == {"house": {"kind": "Hut", "guest": {"kind": "Cat"}}}
 
 
 def test_toml_with_overrides(tmp_path):
@@ -172,6 +178,7 @@ MISTAKES = {
     "missing": ({}, "^config: missing setting 'street' of "),
     "misspelt": ({"street": "a", "numbre": 3}, "^numbre: unknown setting of House; did you mean 'number'"),
     "type": ({"street": "a", "number": "3"}, "^number: expected int, got '3'"),
+    "too large": ({"guest": {"kind": "Dog", "weight": 10**400}}, "^guest.weight: its number has too many digits"),
     "bool is no int": ({"street": "a", "number": True}, "^number: expected int, got True"),
     "int is no bool": ({"street": "a", "heated": 1}, "^heated: expected bool, got 1"),
     "false is not nothing": (
@@ -238,6 +245,7 @@ def test_mistakes_are_named_where_they_are(data, message):
         ("street.name=3", "^--set street.name=3: 'street' is a value, not a table"),
         ("animals.name=Rex", "^--set animals.name=Rex: 'animals' is a list of 1 items; 'name' is not an index from 0"),
         ("animals.1.name=Rex", "'animals' is a list of 1 items; '1' is not an index from 0"),
+        (f"number={'1' * 5000}", "^--set number: its number has too many digits$"),
         ("numbre=3", r"house\.toml --set numbre=3: numbre: unknown setting of House; did you mean 'number'"),
     ],
 )

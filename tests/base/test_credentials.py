@@ -16,6 +16,11 @@ from drethtr.base.credentials import without_credentials
         ("https://secret@host/a.parquet#train", "https://host/a.parquet#train"),
         ("zip://a.png::sftp://me:secret@host/a.zip", "zip://a.png::sftp://host/a.zip"),
         ("https://b.s3.net/a?X-Amz-Date=1&X-Amz-Signature=secret", "https://b.s3.net/a?X-Amz-Date=1&X-Amz-Signature=…"),
+        (
+            "https://b.net/a?auth=secret&page_pwd=secret&access_key=secret",
+            "https://b.net/a?auth=…&page_pwd=…&access_key=…",
+        ),
+        ("https://b.net/a?key=12&monkey=1", "https://b.net/a?key=12&monkey=1"),
         ("https://b.blob.net/a?sv=1&sig=secret#train", "https://b.blob.net/a?sv=1&sig=…#train"),
         ("hf://datasets/me/lines@main/a.parquet", "hf://datasets/me/lines@main/a.parquet"),
         ("me@example.org about https://example.org/a", "me@example.org about https://example.org/a"),

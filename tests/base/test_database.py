@@ -4,11 +4,12 @@ import os
 import sqlite3
 import sys
 from contextlib import ExitStack, closing
+from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 from hostile_files import in_circles, journal_of_several
 
-from drethtr.base.database import BESIDE, connect
+from drethtr.base.database import BESIDE, connect, uri_of
 from drethtr.base.errors import DataError
 
 
@@ -25,6 +26,28 @@ def opened():
     """Opens databases until the end of the test."""
     with ExitStack() as stack:
         yield lambda path: stack.enter_context(closing(connect(path, "rw", wait=0)))
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        (PureWindowsPath(r"\\server\share\a b\c.sqlite"), "file:////server/share/a%20b/c.sqlite"),
+        (PureWindowsPath(r"Z:\a\100%#.sqlite"), "file:///Z:/a/100%25%23.sqlite"),
+        (PurePosixPath("/a/b?mode=memory"), "file:///a/b%3Fmode%3Dmemory"),
+    ],
+)
+def test_sqlite_opens_network_drives(path, uri):
+    """It refuses `file://server/share`, though Windows knows no other name of a drive that was mapped."""
+    assert uri_of(path) == uri
+
+
+@pytest.mark.parametrize("name", ["a?mode=memory", "a#b", "100%41", "caf\udce9", "C:"])
+def test_a_file_may_have_any_name(name, tmp_path, opened):
+    make(tmp_path / name, "INSERT INTO t VALUES (1)")
+    assert opened(tmp_path / name).execute("SELECT * FROM t").fetchall() == [(1,)]
+    with closing(sqlite3.connect(f"file:///{tmp_path}/b?mode=rwc", uri=True)) as database:  # four slashes
+        database.execute("CREATE TABLE t (a)")
+    assert (tmp_path / "b").is_file()
 
 
 def test_no_file_is_removed_that_a_journal_names(tmp_path, opened):

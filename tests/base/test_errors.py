@@ -16,6 +16,7 @@ def test_an_error_is_put_down_to_another_source():
     assert str(error.of("a.png")) == "a.png: no such file"
     assert str(error.of("row 3")) == "row 3: a.png: no such file"
     assert str(CheckpointError("is damaged").of("model")) == "model: is damaged"
+    assert str(MissingExtraError("torch", "train").of("model")) == str(MissingExtraError("torch", "train"))
 
 
 def test_an_error_tells_no_password():

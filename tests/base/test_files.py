@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
-from errno import ENOSPC
+from contextlib import nullcontext
+from errno import EBADF, EINVAL, EIO, ENOSPC, ENOTSUP, ENOTTY
 from pathlib import Path
+from stat import S_ISDIR
 
 import pytest
 from programs import source_first
@@ -195,6 +197,61 @@ def test_a_file_with_other_names_is_left_alone(tmp_path):
     with pytest.raises(OSError, match="2 names"), atomic_write(path):
         pass
     assert path.read_text() == (tmp_path / "other").read_text() == "old"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_a_pipe_is_no_file(tmp_path):
+    """Who reads from it would wait forever; as the superuser, /dev/null would be a file for everybody."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="pipe: cannot be written: it is a pipe or a device"):
+        write_bytes(path, b"content")
+    assert path.is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it imports fcntl")
+@pytest.mark.parametrize("error", [ENOTSUP, EINVAL, ENOTTY])
+def test_on_macos_a_network_drive_is_flushed_as_far_as_it_can(error, tmp_path, monkeypatch):
+    import fcntl
+
+    def refuses(descriptor, command):
+        raise OSError(error, os.strerror(error))
+
+    flushed = []
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", refuses)
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    write_bytes(tmp_path / "new" / "file", b"content")
+    assert (tmp_path / "new" / "file").read_bytes() == b"content" and len(flushed) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not flushed there")
+@pytest.mark.parametrize("error", [EINVAL, EBADF, ENOTSUP, EIO])
+def test_a_drive_need_not_flush_folders(error, tmp_path, monkeypatch):
+    """But one that can and fails is reported."""
+    fsync = os.fsync
+
+    def flush_files(descriptor):
+        if S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(error, os.strerror(error))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", flush_files)
+    with pytest.raises(NotFlushedError) if error == EIO else nullcontext():
+        write_bytes(tmp_path / "file", b"content")
+    with pytest.raises(DataError, match="cannot be written") if error == EIO else nullcontext():
+        write_bytes(tmp_path / "new" / "file", b"content")
+
+
+def test_a_drive_need_not_have_modes(tmp_path, monkeypatch):
+    def refuses(path, mode, **options):
+        raise OSError(ENOTSUP, os.strerror(ENOTSUP))
+
+    monkeypatch.setattr(os, "chmod", refuses)
+    for content in (b"new", b"newer"):
+        write_bytes(tmp_path / "file", content)
+    assert (tmp_path / "file").read_bytes() == b"newer"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only the superuser writes files of others")

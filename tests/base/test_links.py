@@ -9,7 +9,7 @@ import pytest
 from drethtr.base.errors import DataError
 from drethtr.base.files import refuse_protected, write_bytes, write_own
 from drethtr.base.links import MARK, is_near, make_marked, open_ordinary, refuse_outside, remove_marked, text_of_own
-from drethtr.base.locks import change_bytes, claimed, turn_to_change
+from drethtr.base.locks import change_bytes, claimed, remove_note, turn_to_change
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
 
@@ -55,6 +55,16 @@ def test_a_result_is_not_written_through_a_link_out_of_its_folder(mine, tmp_path
     with pytest.raises(DataError, match=r"it is a link out of its folder, to .*; name that file, or remove the link"):
         write(link)
     assert sorted(tmp_path.rglob("*")) == before and (mine / "thesis").read_text() == "years"
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_link_that_leads_to_itself_is_refused(tmp_path, write):
+    link = tmp_path / "a.page.xml"
+    link.symlink_to("a.page.xml")
+    with pytest.raises(DataError, match=r"a\.page\.xml: cannot be written: Too many levels of symbolic links"):
+        write(link)
+    remove_note(link)
+    assert link.is_symlink() and list(tmp_path.iterdir()) == [link]
 
 
 def test_results_stay_in_the_folder_of_a_user(mine, tmp_path):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from errno import EINVAL, EMFILE, ENOLCK, ENOSPC, ENOTSUP, EROFS
 
 import pytest
 from drives import needs_compiler, run_without_locks
@@ -155,6 +156,31 @@ def test_a_lock_in_a_received_folder_leads_to_no_file_of_this_user(tmp_path, lin
         pass
     change_bytes(path, lambda found: b"new", 100)
     assert mine.read_text() == "precious" and path.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("error", [EROFS, ENOSPC, EMFILE])
+def test_a_lock_that_fails_is_not_a_drive_without_locks(error, tmp_path, monkeypatch):
+    """A program that goes on would write what another one holds."""
+
+    def fails(note):
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(locks, "open_locked", fails)
+    with pytest.raises(OSError, match=os.strerror(error)), claimed(tmp_path / "model"):
+        pass
+    with pytest.raises(DataError, match=f"{os.strerror(error)}; nothing was changed"):
+        change_bytes(tmp_path / "file", lambda content: b"new", 100)
+
+
+@pytest.mark.parametrize("error", [ENOLCK, EINVAL, ENOTSUP])
+def test_a_drive_need_not_have_locks(error, tmp_path, monkeypatch):
+    def fails(file):
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(files, "lock", fails)
+    with claimed(tmp_path / "model"):
+        change_bytes(tmp_path / "file", lambda content: b"new", 100)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @needs_compiler

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import threading
 import time
+from errno import EINVAL
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,21 @@ print(sandboxed("a", sandboxed_calls.process_id))
     where = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.run(["sh", "-c", command, sys.executable, code], capture_output=True, text=True, env=where)
     assert run.returncode == 0, run.stderr
+
+
+def test_a_child_that_has_ended_may_be_told_as_on_windows():
+    """As an invalid argument; it must be replaced, whatever the system calls it."""
+
+    class Broken:
+        def write(self, content):
+            raise OSError(EINVAL, os.strerror(EINVAL))
+
+    child = module.Child()
+    pipe, child.process.stdin = child.process.stdin, Broken()
+    with pytest.raises(EOFError):
+        child.ask(1.0, sandboxed_calls.process_id, ())
+    child.process.stdin = pipe
+    child.end()
 
 
 def test_one_process_answers_many_calls():

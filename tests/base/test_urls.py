@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import fsspec
+import pyarrow
 import pytest
 from bulk_runs import Here, line, table, write_shard
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
@@ -12,11 +13,19 @@ from fsspec.registry import _registry
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.base.urls import as_address, beside, find_files, identity, is_address
+from drethtr.base.urls import as_address, beside, find_files, identity, is_address, local_path
 from drethtr.bulk.inputs import Columns, files_of
 from drethtr.bulk.job import open_job
+from drethtr.bulk.output import Output, columns
 from drethtr.datasets import parquet
 from drethtr.datasets.open import all_matching, open_all, open_samples
+
+
+def test_an_address_of_this_machine_is_a_path(monkeypatch):
+    assert local_path("file:///a%20b/c") == Path("/a%20b/c")  # as fsspec opens it
+    assert local_path("file:///C:/a") == Path("/C:/a") and local_path("s3://a/b") is None
+    monkeypatch.setattr("sys.platform", "win32")
+    assert local_path("file:///C:/a") == Path("C:/a")
 
 
 @pytest.fixture
@@ -208,6 +217,36 @@ def test_a_file_is_the_same_however_it_is_spelled(memory, tmp_path, monkeypatch)
             files_of(["a.png", other])
     assert all_matching(["./a.png", "link.png"]) == files_of(["./a.png", "link.png"]) == ["./a.png", "link.png"]
     assert identity("memory://a/../b") == "memory://a/../b"
+
+
+class Refusing(MemoryFileSystem):
+    """A store with errors of its own, as many have."""
+
+    protocol = "refusing"
+
+    def refuse(self, *arguments, **options):
+        raise RuntimeError("no credentials")
+
+    ls = pipe_file = cat_file = rm_file = refuse
+
+    def exists(self, path, **options):
+        return True
+
+
+def test_errors_of_stores_are_named(monkeypatch):
+    monkeypatch.setitem(_registry, "refusing", Refusing)
+    output = Output("refusing://me:secret@results", columns(pyarrow.schema([])))
+    for doing, message in (
+        (output.job, "cannot be listed"),
+        (output.parts, "cannot be listed"),
+        (output.quarantined, "cannot be listed"),
+        (lambda: output.part("part-000000"), r"part-000000\.parquet: cannot be read"),
+        (lambda: output.write(b"", "a"), "cannot be written"),
+        (lambda: output.remove("a"), "cannot be removed"),
+    ):
+        with pytest.raises(DataError, match=rf"{message}: RuntimeError: no credentials") as error:
+            doing()
+        assert "secret" not in str(error.value)
 
 
 def test_reading_in_bulk_from_one_store_to_another(stored, memory, tiny_path, tmp_path):

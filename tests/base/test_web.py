@@ -15,7 +15,7 @@ from web_server import Reply, served
 
 from drethtr.base.cache import address_of
 from drethtr.base.errors import DataError
-from drethtr.base.web import Answer, Web, is_public
+from drethtr.base.web import HTTPAnswer, Web, is_public
 
 GOOD = Reply(content=b"good")
 
@@ -48,7 +48,8 @@ def web(waits, monkeypatch, tmp_path):
         *((private, False) for private in ("0.0.0.0", "100.64.0.1", "224.0.0.1", "255.255.255.255", "192.0.2.1")),
         *((private, False) for private in ("::1", "::", "fe80::1", "fc00::1", "ff02::1", "2001:db8::1")),
         *((private, False) for private in ("::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a01:203", "2002:7f00:1::")),
-        ("64:ff9b::5db8:d822", True),
+        *((private, False) for private in ("fec0::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1")),
+        *((public, True) for public in ("64:ff9b::5db8:d822", "::93.184.216.34", "::ffff:0:93.184.216.34")),
     ],
 )
 def test_numbers_of_private_networks(number, public):
@@ -79,13 +80,31 @@ def test_redirections_are_checked_at_each_step(host, web):
         web.fetch([f"{host.address}/a"])
 
 
-def test_an_encrypted_address_does_not_lead_to_one_that_is_not():
+@pytest.mark.parametrize("way", [["http://b"], ["HTTPS://b", "http://b"], ["/b", "//c", "HTTP://b"]])
+def test_an_encrypted_address_does_not_lead_to_one_that_is_not(way):
     class Moving(Web):
         def ask(self, parts, most, name):
-            return Answer(301, location="http://example.org/a")
+            return HTTPAnswer(301, location=left.pop(0))
 
-    with pytest.raises(DataError, match="not encrypted"):
-        Moving().fetch(["https://example.org/a"])
+    for address in ("https://a", "HTTPS://a"):
+        left = way.copy()
+        with pytest.raises(DataError, match=r"is redirected to (http|HTTP)://b, which is not encrypted"):
+            Moving().fetch([address])
+
+
+def test_redirections_are_read_as_browsers_do(host, web):
+    """Their letters are UTF-8, although HTTP says Latin-1."""
+    host.replies["/a"] = Reply(302, headers={"Location": "/m\u00fcnchen/書".encode().decode("latin-1")})
+    host.replies["/m%C3%BCnchen/%E6%9B%B8"] = GOOD
+    assert web.fetch([f"{host.address}/a"]) == b"good"
+
+
+def test_a_path_is_asked_for_as_it_is(host, web):
+    """As those of libraries with ARKs, which may begin with two slashes."""
+    host.replies |= {"/ark:/1?x=1": GOOD, "/": GOOD, "/?a": GOOD}
+    for path in ("//ark:/1?x=1#place", "", "?a", "?"):
+        assert web.fetch([host.address + path]) == b"good"
+    assert host.asked == ["//ark:/1?x=1", "/", "/?a", "/"]
 
 
 def test_a_name_is_looked_up_once_and_the_number_that_was_checked_is_asked(host, web, monkeypatch):
@@ -146,6 +165,12 @@ def test_a_host_that_wants_peace_gets_it(host, web, waits):
     assert waits == [2, 4, 8]
 
 
+@pytest.mark.parametrize("date", ["1 Jan 99999999999 00:00:00 GMT", "1 Jan 2030 00:00:00 +999999999999999999"])
+def test_a_host_may_name_no_time(host, web, waits, date):
+    host.replies["/a"] = [Reply(503, headers={"Retry-After": date}), GOOD]
+    assert web.fetch([f"{host.address}/a"]) == b"good" and waits == [2]
+
+
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -192,11 +217,16 @@ def test_a_file_is_fetched_once_and_remembers_where_it_comes_from(host, web, tmp
     assert address_of(path) == f"{host.address}/a" and address_of(tmp_path / "scan.jpg") is None
 
 
-def test_a_host_that_is_not_there(web, waits):
+@pytest.mark.parametrize("proxy", ["", "http://proxy.example:3128"])
+def test_a_host_that_is_not_there(web, waits, proxy, monkeypatch):
+    """Behind a proxy, no host is."""
+    monkeypatch.setenv("http_proxy", proxy)
+    hint = "; the proxy in your settings is not used: if you need it, download the files and give their folder"
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        with pytest.raises(DataError, match="the host cannot be reached: Connection refused"):
+        expected = f"the host cannot be reached: Connection refused{hint * bool(proxy)}$"
+        with pytest.raises(DataError, match=expected):
             web.fetch([f"http://127.0.0.1:{port}/a"])
     assert len(waits) == 3
 

@@ -1,5 +1,7 @@
 """An index of the results of a batch: the same hits as an index that was made while reading, kept up with the batch."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from bulk_runs import Here, write_shard
 
@@ -7,6 +9,7 @@ from drethtr.base.errors import DataError
 from drethtr.bulk.indexing import index_batch
 from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
+from drethtr.bulk.output import JOB
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import open_index
 
@@ -44,6 +47,46 @@ def test_only_new_parts_are_added_and_old_ones_go(batch, tmp_path):
     assert index_batch(folder, tmp_path / "a.sqlite").rows < 6
     with open_index(tmp_path / "a.sqlite") as index:
         assert index.size == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("[1]", "has no settings of a job"),
+        ('{"posteriors": true}', "has no setting 'model' of a job"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_settings_of_strangers_are_refused(tmp_path, settings, message):
+    (tmp_path / JOB).write_text(settings)
+    with pytest.raises(DataError, match=f"{JOB}: {message}"):
+        index_batch(str(tmp_path), tmp_path / "a.sqlite")
+
+
+def changed(name, values):
+    return lambda rows: rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), [values])
+
+
+def grown(rows):
+    """A hundred megabytes in a few kilobytes."""
+    return changed("posteriors", [bytes(1 << 20)] * 100)(rows.take(pa.array([0] * 100)))
+
+
+def test_parts_of_strangers_are_refused(batch, tmp_path):
+    folder, part = batch(2), tmp_path / "out" / "part-000000.parquet"
+    rows, nothing = pq.read_table(part), "has rows without what drethtr batch writes"
+    for change, message in (
+        (grown, "bytes that become more than"),
+        (lambda rows: rows.drop_columns(["posteriors"]), "is not a part of a batch with posteriors"),
+        (lambda rows: rows.set_column(1, "row", [["one"] * len(rows)]), "is not a part of a batch with posteriors"),
+        (changed("row", [None, 1]), nothing),
+        (changed("row", [0, 2**63 - 1]), nothing),
+        (changed("posteriors", [b"", None]), nothing),
+        (changed("posteriors", [b"", b"x"]), "posteriors are damaged"),
+    ):
+        pq.write_table(change(rows), part)
+        with pytest.raises(DataError, match=message):
+            index_batch(folder, tmp_path / "a.sqlite")
 
 
 def test_results_without_posteriors_are_refused(batch, tmp_path):

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -261,6 +262,43 @@ def test_another_job_is_refused(read, tmp_path):
         with pytest.raises(ConfigError, match="contains files that are not results"):
             read(path, force=force)
     assert len(table(tmp_path / "out")) == 4
+
+
+def test_a_job_that_never_began_says_so(read, tiny_path, tmp_path):
+    """As one whose workers were refused: `--force` discards nothing."""
+    path, out = write_shard(tmp_path / "a.parquet", range(3)), str(tmp_path / "out")
+    open_job([path], out, Recognizer.load(tiny_path), Columns(), rows_per_part=2)
+    expected = "is for a job with other rows per part, which has no results so far; choose another --output, or use"
+    with pytest.raises(ConfigError, match=expected):
+        read(path, rows_per_part=1)
+    assert len(read(path, rows_per_part=1, force=True)) == 3
+
+
+@pytest.mark.parametrize("fails", [{0}, {1, 2}, {0, 1, 3}])
+def test_a_store_that_is_busy_loses_a_part_not_the_job(read, tmp_path, monkeypatch, fails):
+    write, tried = Output.write_part, count()
+
+    def busy(output, name, rows):
+        if next(tried) in fails:
+            raise DataError("cannot be written: Slow down", name)
+        write(output, name, rows)
+
+    path = write_shard(tmp_path / "a.parquet", range(5))
+    with monkeypatch.context() as patch:
+        patch.setattr(Output, "write_part", busy)
+        outcomes = read(path, rows_per_part=1)
+    assert {outcome.number for outcome in outcomes if "Slow down" in outcome.failure} == fails
+    assert {outcome.number for outcome in read(path, rows_per_part=1)} == fails
+
+
+def test_a_store_that_stays_full_ends_the_job(read, tmp_path, monkeypatch):
+    def full(output, name, rows):
+        raise DataError("cannot be written: No space left on device", name)
+
+    monkeypatch.setattr(Output, "write_part", full)
+    path = write_shard(tmp_path / "a.parquet", range(9))
+    with pytest.raises(DataError, match="part-000002: cannot be written: No space left"):
+        read(path, rows_per_part=1)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")

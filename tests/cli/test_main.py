@@ -149,7 +149,7 @@ def test_a_file_that_is_only_named_pdf(drethtr, tmp_path):
 
 def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
     """Only expected errors may be shortened to a line."""
-    monkeypatch.setattr("drethtr.pages.opening.find_inputs", lambda *arguments, **more: 1 / 0)
+    monkeypatch.setattr("drethtr.pages.selection.find_inputs", lambda *arguments, **more: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         drethtr("transcribe", lines)
 

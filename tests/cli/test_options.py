@@ -16,6 +16,7 @@ from drethtr.cli import transcribe
 from drethtr.cli.commands import as_click, walk
 from drethtr.cli.main import app
 from drethtr.cli.options import PANEL, USUAL_DOUBT, ReadingOptions, completed, with_reading_options
+from drethtr.documents.formats import FORMATS, LINE_FORMATS, formats_named
 from drethtr.documents.read import read_page
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
@@ -222,7 +223,7 @@ def test_values_that_a_shell_completes_are_accepted():
     assert [name_of(strategy_named(name)) for name in offered["decoder"]] == offered["decoder"]
     assert [precision_named(name).value for name in offered["precision"]] == offered["precision"]
     assert all(segmentation_named(name) for name in offered["lines"])
-    assert transcribe.formats_named(",".join(offered["format"])) == tuple(offered["format"])
+    assert all(formats_named([name], {**LINE_FORMATS, **FORMATS}) for name in offered["format"])
 
 
 @pytest.mark.parametrize(

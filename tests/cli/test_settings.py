@@ -101,6 +101,8 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
         ("[edit]\nhost = '0.0.0.0'", "'host' cannot be set in a file"),
         ("[edit]\nno-token = true", "'no-token' cannot be set in a file"),
         ("[index]\nto = 'postgresql://evil.example/x'", "'to' names an address, which a file that comes"),
+        ("[transcribe]\noutput = '\\\\evil.example\\share'", "'output' names an address"),
+        ("[transcribe]\noutput = '//evil.example/share/x'", "'output' names an address"),
         ("[finetune]\nold-data = ['a', 'hf://datasets/evil']", "'old-data' names an address"),
         ("threads = ", "drethtr.toml: not valid TOML"),
     ],

@@ -12,13 +12,17 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.languages import MAX_BYTES, NEAR, UNSPECIFIED, Languages, choose_languages
+from drethtr.language import ngrams as ngrams_module
+from drethtr.language.languages import MAX_BYTES, NEAR, UNSPECIFIED, Languages, choose_languages, lines_of
 from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.model.file import load_model, save_model, save_record
 from drethtr.text.tokenizer import Characters
 
 TOKENIZER = Characters(" abdeghinoprst")
 EN = ["the hands on the boat", "a tiger not in the bag", "none of these is an ape"]
+VAST = {"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 28}
+"""A dictionary of 256 MB, which whoever unpacks must have, too."""
+
 DE = ["der hase geht nie heran", "die bande ist gestern da", "eine rose in der sonne"]
 
 
@@ -80,11 +84,20 @@ def test_a_text_file_removes_no_language(languages, tmp_path):
     assert list(found.models) == [UNSPECIFIED, "en"]
 
 
+def test_a_packed_file_may_be_several(languages, tmp_path):
+    """As `cat a.xz b.xz` and parallel packers write it."""
+    path = tmp_path / "b.txt.xz"
+    path.write_bytes(lzma.compress(b"gestern\n") + bytes(8) + lzma.compress(b"sonne\n"))
+    assert lines_of(path) == ["gestern", "sonne"]
+
+
 def test_files_that_are_no_text(languages, tmp_path):
     for name, content, message in (
         ("none.txt", None, "cannot be read"),
         ("latin.txt", "die b\xe4nde".encode("latin-1"), "not UTF-8"),
         ("broken.txt.xz", b"die bande", "cannot be read"),
+        ("cut.txt.xz", lzma.compress(b"die bande")[:-20], "cannot be read: it ends too early"),
+        ("vast.txt.xz", lzma.compress(b"die bande", filters=[VAST]), "cannot be read: Memory usage limit exceeded"),
         ("bomb.txt.xz", lzma.compress(bytes(MAX_BYTES + 1)), "more than 16 MB"),
         ("empty.txt", b"\n", "too little text"),
     ):
@@ -103,6 +116,20 @@ def test_ngrams_of_no_particular_language_are_stored_under_a_name_of_their_own(t
     assert found.hash == model.hash and list(found.languages.models) == [UNSPECIFIED]
     save_record(path, found.record, tmp_path / "copy.safetensors")
     assert load_model(tmp_path / "copy.safetensors").hash == model.hash
+
+
+def test_many_languages_have_one_limit(languages, monkeypatch):
+    """Their trees are packed a thousand times smaller, and a file may have 64 of them."""
+    facts, packed = languages.facts(), dict(languages.packed())
+    assert list(Languages.of_packed(TOKENIZER.size, facts, packed).models) == ["en", "de"]
+    en = languages.models["en"]
+    taken = sum(array.nbytes for array in (en.tokens, en.losses, en.children, en.backoffs)) + en.firsts.nbytes
+    monkeypatch.setattr(ngrams_module, "MAX_BYTES", taken)
+    assert Languages.of_packed(TOKENIZER.size, {"en": facts["en"]}, packed)
+    less = {"nodes": -(10**9), "contexts": -(10**9), "order": 1}
+    for claimed in (facts, {"en": facts["en"], "fr": facts["en"]}, {"en": facts["en"], "fr": less}):
+        with pytest.raises(CheckpointError, match=r"its n-grams are (too many|missing)"):
+            Languages.of_packed(TOKENIZER.size, claimed, packed | {"fr": packed["en"]})
 
 
 def test_a_file_cannot_claim_what_it_does_not_hold(tiny_model, tmp_path):

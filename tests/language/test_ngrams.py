@@ -95,6 +95,18 @@ def test_what_was_known_can_be_kept():
     assert likely[2][0] > likely[1][0] + 5 and likely[2][1] > likely[3][1] + 5
 
 
+@pytest.mark.parametrize("most", [0, 1, 5, 30])
+def test_what_was_pruned_to_nothing_can_be_kept(most):
+    """A small model has no n-gram of the greatest lengths, though it knows of them."""
+    small, new = learned(most=most), ["hag", "a hag", "gag"] * 9
+    both = learn([new, small], [0.5, 0.5], TOKENIZER, order=ORDER, most=10_000)
+    both.check()
+    tokens = TOKENIZER.encode("a hag")
+    assert log_probability(both, tokens) > log_probability(small, tokens) + 3
+    again = learn([small], [1.0], TOKENIZER, order=ORDER, most=10_000)
+    assert log_probability(again, tokens) == pytest.approx(log_probability(small, tokens), abs=0.5)
+
+
 def test_what_is_pruned_of_what_was_known_matters_least():
     """Though nobody knows any more how often it occurred."""
     whole, again = learned(), learn([Ingredient(learned())], TOKENIZER, order=ORDER, most=40)
@@ -171,6 +183,7 @@ def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):
     [
         ("tokens", lambda values: values + 100),
         ("tokens", lambda values: values[:-1]),
+        ("tokens", lambda values: np.where(np.arange(len(values)) == 1, 1, values).astype(values.dtype)),
         ("losses", lambda values: values[:-1]),
         ("children", lambda values: values + 1),
         ("children", lambda values: -values),

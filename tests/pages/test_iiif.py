@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from iiif_examples import any_manifest, canvas_2, canvas_3, manifest_2, manifest_3, service_2, service_3
 
+from drethtr.base.cache import name_of
 from drethtr.base.errors import DataError
 from drethtr.pages.inputs import stem_of
 from drethtr.pages.source import open_originals
@@ -133,6 +134,14 @@ def test_what_has_no_pages_is_refused(tmp_path):
 )
 def test_results_are_named_after_the_volume(address, stem):
     assert stem_of(address) == stem
+
+
+def test_a_name_fits_into_a_folder():
+    """Whatever its script is."""
+    for name in (name_of, stem_of):
+        for part, most in (("書" * 120, 200), ("é" * 120, 200), ("a" * 120, 100)):
+            found = name(f"https://library.example/{part}")
+            assert found == found[-1] * len(found) and most - 3 < len(found.encode()) <= most
 
 
 @pytest.mark.parametrize("seed", range(240))

@@ -28,6 +28,12 @@ def model():
     return found
 
 
+def test_training_by_kraken_is_refused_with_advice(model):
+    for call in (model.state_dict, lambda: model.load_state_dict({}), lambda: model.load_state_dict({}, strict=True)):
+        with pytest.raises(NotImplementedError, match="drethtr model finetune"):
+            call()
+
+
 def test_lines_are_read_with_the_places_and_confidences_of_their_characters(model):
     line = Image.open(SAMPLE).convert("L")
     page = Image.new("L", (line.width + 200, 3 * line.height), 255)

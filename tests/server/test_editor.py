@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 from waiting import until
 
 from drethtr import Recognizer
+from drethtr.base.files import file_mark
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
-from drethtr.editing.folder_pages import file_mark
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.server.app import make_app
 from drethtr.server.editor import folder

@@ -12,7 +12,15 @@ from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import SHIPPED, load_model
-from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own, read_additions, refuse_foreign, with_entries
+from drethtr.sharing.card import (
+    ENOUGH,
+    figures_of,
+    is_own,
+    missing_entries,
+    read_additions,
+    refuse_foreign,
+    with_entries,
+)
 
 
 def without(*keys):
@@ -61,12 +69,12 @@ LACKING = {
 
 
 def test_a_complete_card_lacks_nothing(tiny_model):
-    assert gaps(complete(tiny_model)) == []
+    assert missing_entries(complete(tiny_model)) == []
 
 
 def test_figures_of_another_model_are_none_of_its_own(tiny_model):
     card = CARD | {"evaluation": CARD["evaluation"] | {"made_by": {"model": "kin 0123456789ab"}}}
-    [gap] = gaps(replace(complete(tiny_model), card=card))
+    [gap] = missing_entries(replace(complete(tiny_model), card=card))
     assert "of kin 0123456789ab, not of" in gap.what
 
 
@@ -78,7 +86,7 @@ def test_the_figures_of_the_shipped_model_are_its_own():
 
 @pytest.mark.parametrize(("card", "what"), LACKING.values(), ids=LACKING)
 def test_what_is_missing_is_named_with_its_remedy(tiny_model, card, what):
-    [gap] = gaps(replace(complete(tiny_model), card=card))
+    [gap] = missing_entries(replace(complete(tiny_model), card=card))
     assert gap.what == what and gap.remedy
 
 
@@ -89,19 +97,19 @@ FORBIDDING = ["CC BY-NC 4.0", "cc-by-nc-nd-4.0", "ccbyncsa", "not for commercial
 @pytest.mark.parametrize("name", [*ALIKE, *FORBIDDING])
 def test_what_the_data_ask_for_has_to_be_given(tiny_model, name):
     card = CARD | {"license": name, "data": [{"set": "kew", "license": name, "source": "Kew"}]}
-    assert gaps(replace(complete(tiny_model), card=card)) == []
-    found = gaps(replace(complete(tiny_model), card=card | {"license": "CC BY 4.0"}))
+    assert missing_entries(replace(complete(tiny_model), card=card)) == []
+    found = missing_entries(replace(complete(tiny_model), card=card | {"license": "CC BY 4.0"}))
     assert found and all(f'license = "{name}"' in gap.remedy for gap in found)
 
 
 def test_the_license_that_asks_for_most_is_the_remedy(tiny_model):
     data = [{"set": name, "license": name, "source": "Kew"} for name in ("CC BY-SA 4.0", "CC BY-NC-SA 4.0")]
-    found = gaps(replace(complete(tiny_model), card=CARD | {"license": "MIT", "data": data}))
+    found = missing_entries(replace(complete(tiny_model), card=CARD | {"license": "MIT", "data": data}))
     assert [gap.remedy for gap in found] == ["add license = \"CC BY-NC-SA 4.0\", not 'MIT'"] * 2
 
 
 def test_a_model_that_is_not_calibrated_lacks_that(tiny_model):
-    [gap] = gaps(replace(complete(tiny_model), record=CalibrationRecord()))
+    [gap] = missing_entries(replace(complete(tiny_model), record=CalibrationRecord()))
     assert gap.what == "calibrated confidences" and "drethtr model calibrate" in gap.remedy
 
 
@@ -110,7 +118,7 @@ def test_the_shipped_model_lacks_nothing():
     recipe = Path(__file__).parents[2] / "recipes" / "card.toml"
     model = load_model(SHIPPED)
     card = {**model.card, **tomllib.loads(recipe.read_text(encoding="utf-8"))}
-    assert gaps(replace(model, card=card)) == []
+    assert missing_entries(replace(model, card=card)) == []
 
 
 def test_entries_replace_and_data_are_added_set_by_set():
@@ -156,6 +164,12 @@ def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
     (tmp_path / "figures.json").write_text(json.dumps(CARD["evaluation"]), encoding="utf-8")
     assert read_additions(tmp_path / "card.toml") == {"license": "CC0"}
     assert read_additions(tmp_path / "figures.json") == {"evaluation": CARD["evaluation"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_entries_may_be_saved_by_notepad(tmp_path, encoding):
+    (tmp_path / "card.toml").write_text('license = "CC0"', encoding=encoding)
+    assert read_additions(tmp_path / "card.toml") == {"license": "CC0"}
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,20 @@ def test_a_repository_that_cannot_be_had_is_named(hub):
         from_pretrained("ada/nothing")
 
 
+def test_a_connection_that_breaks_is_named(hub, monkeypatch):
+    """Its errors are those of an HTTP client, which derive from no error of Python's."""
+
+    class TimedOut(Exception):
+        pass
+
+    def fails(*arguments, **options):
+        raise TimedOut("the read\noperation timed out")
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", fails)
+    with pytest.raises(CheckpointError, match="nor available from the Hub: the read operation timed out"):
+        from_pretrained("ada/letters")
+
+
 def test_a_hub_that_does_not_answer_is_named(hub, tiny_model):
     with pytest.raises(CheckpointError, match="ada/letters: the Hub rejected the upload"):
         push_to_hub(tiny_model, "ada/letters")

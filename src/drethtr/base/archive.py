@@ -66,14 +66,17 @@ def unpack_cached(place: Path, name: Path, size: int, changed: int) -> Path:
     """`unpack_once` for a file with this size and modification time."""
     from tempfile import TemporaryDirectory
 
-    kept = TemporaryDirectory(prefix="drethtr-", ignore_cleanup_errors=True)
-    folder = Path(kept.name).resolve() / name.stem
     try:
-        folder.mkdir()
-        sandboxed(str(name), unpack, place, folder, str(name), seconds=SECONDS + size / BYTES_PER_SECOND)
-    except BaseException:
-        kept.cleanup()
-        raise
+        kept = TemporaryDirectory(prefix="drethtr-", ignore_cleanup_errors=True)
+        try:
+            folder = Path(kept.name).resolve() / (name.stem if name.stem.strip(".") else "files")
+            folder.mkdir()
+            sandboxed(str(name), unpack, place, folder, str(name), seconds=SECONDS + size / BYTES_PER_SECOND)
+        except BaseException:
+            kept.cleanup()
+            raise
+    except OSError as error:
+        raise DataError(f"cannot be unpacked into a temporary folder: {first_line(error)}", name) from error
     atexit.register(kept.cleanup)
     unpacked_from[folder] = name
     # Many programs put everything into one folder, named like the file; pages are named after what is inside it.

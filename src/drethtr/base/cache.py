@@ -6,14 +6,14 @@ from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import unquote
 
-from drethtr.base.files import is_there
+from drethtr.base.files import MAX_NAME_BYTES, is_there
 from drethtr.base.urls import parts_of
 
 ADDRESS = ".address"
 """Name of the file that records a download's URL, beside it; no downloaded file begins with a dot."""
 
-UNUSUAL, MAX_NAME = re.compile(r"[^\w.-]+"), 100
-"""Characters to replace in file names, and the longest name."""
+UNUSUAL, MAX_LETTERS = re.compile(r"[^\w.-]+"), 100
+"""Characters to replace in file names, and how many a name may have."""
 
 
 def cache_folder() -> Path:
@@ -22,9 +22,14 @@ def cache_folder() -> Path:
 
 
 def name_of(address: str) -> str:
-    """A file name for a URL: the last part of its path, with unusual characters replaced."""
-    parts = parts_of(unquote(address))
-    return UNUSUAL.sub("_", parts.path.rstrip("/").rpartition("/")[2]).strip("._")[-MAX_NAME:] or "image"
+    """A file name for a URL, from the last part of its path."""
+    return as_name(parts_of(unquote(address)).path.rstrip("/").rpartition("/")[2]) or "image"
+
+
+def as_name(text: str) -> str:
+    """A text as a file name: unusual characters are replaced, and of a long one only the end stays; it may be empty."""
+    name = UNUSUAL.sub("_", text).strip("._")[-MAX_LETTERS:]
+    return name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore").lstrip("._")
 
 
 def place_of(address: str, name: str) -> Path:

@@ -63,12 +63,19 @@ def read_toml(path: Path) -> dict[str, Any]:
 def set_values(data: dict[str, Any], overrides: Sequence[str]) -> None:
     """Set values in nested tables, each given as `dotted.name=value`; in a list, `0` is the first item.
 
-    Kinds are set first: a table that becomes one of another kind loses the settings of its former kind.
+    Kinds are set first, those of outer tables before those in them: a table whose kind becomes another one loses its
+    settings. One that names no kind keeps them, since its kind may be this one.
 
     Raises:
         ConfigError: naming the override that does not fit.
     """
-    for override in sorted(overrides, key=lambda override: not override.partition("=")[0].strip().endswith(".kind")):
+
+    def turn(override: str) -> tuple[bool, int]:
+        parts = override.partition("=")[0].strip().split(".")
+        is_kind = parts[-1] == "kind"
+        return not is_kind, len(parts) * is_kind
+
+    for override in sorted(overrides, key=turn):
         set_value(data, override)
 
 
@@ -91,6 +98,8 @@ def set_value(data: dict[str, Any], override: str) -> None:
         new = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         new = value  # a bare word is treated as a string
+    except ValueError as error:
+        raise ConfigError(f"--set {name}: its number has too many digits") from error
     except RecursionError as error:
         raise ConfigError(f"--set {name}: its value is nested too deeply") from error
     if key == "kind" and place.get(key, new) != new:
@@ -249,7 +258,10 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
     if wanted not in (int, float, str, bool):
         return from_dict(wanted, value, where, default)
     if wanted is float and type(value) is int:  # the only conversion: 1 for 1.0, but neither "1" nor true for 1
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise ConfigError("its number has too many digits", where) from error
     if type(value) is not wanted:
         raise ConfigError(f"expected {wanted.__name__}, got {value!r}", where)
     return value

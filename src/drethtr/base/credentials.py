@@ -1,4 +1,4 @@
-"""Names, passwords and signatures in addresses: for the program that is asked, not for messages, locks and records."""
+"""Names, passwords and signatures in addresses: for the server that is asked, not for messages, locks and records."""
 
 import re
 
@@ -6,9 +6,10 @@ LOGIN = re.compile(r"(?<=://)[^\s/\"]*@")
 """`user:password@` of an address, also if the password has characters that should be encoded."""
 
 SECRET = re.compile(
-    r"(?i)([?&][^\s=&#?\"]*(?:password|passwd|secret|token|signature|credential|sig|api_?key)=)[^\s&#\"]+"
+    r"(?i)([?&][^\s=&#?\"]*(?:password|passwd|pwd|secret|token|signature|credential|sig|auth|(?:api|access)_?key)=)[^\s&#\"]+"
 )
-"""A value in the query of an address that opens what it asks for, as in signed links."""
+"""A value in the query of an address that opens what it asks for, as in signed links; not a plain `key`, by which some
+libraries number their pages."""
 
 
 def without_credentials(text: str) -> str:

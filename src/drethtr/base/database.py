@@ -1,14 +1,15 @@
 """SQLite files that somebody else may have made: opening one changes no other file, and every statement ends.
 
-The tree of a table in such a file may lead round in circles, and its journal may name any file of this user.
+The tree of a table in such a file may contain cycles, and its journal may name any file of this user.
 """
 
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
+from urllib.parse import quote
 
 from drethtr.base.errors import DataError
 from drethtr.base.links import refuse_foreign
@@ -17,7 +18,7 @@ BESIDE = ("-journal", "-wal", "-shm")
 """What SQLite adds to the name of a file for the files beside it."""
 
 OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
-"""How a journal ends that names a file about changes of several databases. SQLite removes that file, whatever it is."""
+"""The last bytes of a journal that names a super-journal. SQLite removes the file of that name, whatever it is."""
 
 STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
 """Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks.
@@ -87,7 +88,7 @@ def connect(path: Path, mode: str, *, wait: float, longest: int = MAX_VALUE, **o
         refuse_foreign(path.with_name(path.name + ending))
     refuse_journal_of_several(path.with_name(path.name + BESIDE[0]))
     database: Database = sqlite3.connect(
-        f"{path.as_uri()}?mode={mode}", uri=True, timeout=wait, check_same_thread=False, factory=Database, **options
+        f"{uri_of(path)}?mode={mode}", uri=True, timeout=wait, check_same_thread=False, factory=Database, **options
     )
     try:
         database.path = path
@@ -98,6 +99,12 @@ def connect(path: Path, mode: str, *, wait: float, longest: int = MAX_VALUE, **o
         database.close()
         raise
     return database
+
+
+def uri_of(path: PurePath) -> str:
+    """The URI of an absolute path. SQLite refuses the host that `as_uri` writes for a network drive of Windows."""
+    place = path.as_posix()
+    return "file://" + quote(os.fsencode(place if place.startswith("/") else f"/{place}"), safe="/:")
 
 
 def refuse_journal_of_several(journal: Path) -> None:

@@ -1,4 +1,4 @@
-"""The encoding of texts that people save: UTF-8, or UTF-16 as Windows writes it, with or without a byte order mark."""
+"""The encoding of texts that people save: UTF-8, with or without a byte order mark, or UTF-16 with one (Windows)."""
 
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path

@@ -58,6 +58,10 @@ class MissingExtraError(DrethtrError):
         super().__init__(f"{package} is not installed; run: pip install 'drethtr[{extra}]'")
         self.args = (package, extra)  # pickle calls the constructor with these
 
+    def of(self, source: object) -> Self:
+        """The same error: a package that is missing is missing for every source."""
+        return self
+
 
 def require(package: str, extra: str) -> None:
     """Check that an optional package is installed, without importing it.

@@ -11,11 +11,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from errno import EACCES, EMLINK, ENOSPC
+from errno import EACCES, EBADF, EINVAL, EMLINK, ENOSPC, ENOTSUP, ESPIPE
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
-from stat import S_IMODE, S_ISREG
+from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -30,6 +30,12 @@ LOCK, FILE = "lock", "file"
 
 WRITABLE, PRIVATE = 0o222, 0o700
 
+NO_FLUSH = frozenset({EINVAL, EBADF, ENOTSUP})
+"""Errors of drives that flush files, but not folders."""
+
+MAX_NAME_BYTES = 200
+"""Longest part of a file name that others choose: file systems allow 255 bytes, with what we add to it."""
+
 CURE = "change the permissions, or choose another folder"
 """What helps if nothing can be written to a folder."""
 
@@ -42,11 +48,36 @@ class NotFlushedError(DataError):
 
 
 def is_file(path: "Path | os.DirEntry[str]") -> bool:
-    """Whether a file exists; False for a link that leads in circles or to where nobody may look, and too long names."""
+    """Whether a file exists; False for a circular or inaccessible link, or a name that is too long."""
     try:
         return path.is_file()
     except OSError:
         return False
+
+
+def state_of(found: os.stat_result) -> str:
+    """Size and time of change of a file, for records that outlive a run: copying a folder with its times keeps both.
+
+    If they are unchanged, so is the content, unless somebody set the time back.
+    """
+    return f"{found.st_size}:{found.st_mtime_ns}"
+
+
+def mark_of(found: os.stat_result) -> str:
+    """What changes whenever a file is written, for a process that keeps a file while others may write it.
+
+    The state is not enough there: a synchronized or copied file may keep it, and clocks are set back. No copy keeps its
+    mark, so that records cannot have it.
+    """
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+def file_mark(path: Path) -> str:
+    """The mark of a file; "" if there is none."""
+    try:
+        return mark_of(path.stat())
+    except OSError:
+        return ""
 
 
 def make_folders(folder: Path) -> None:
@@ -57,9 +88,19 @@ def make_folders(folder: Path) -> None:
     """
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    if sys.platform != "win32":  # where folders cannot be opened
-        for made in reversed(missing):
-            flush(made.parent)
+    for made in reversed(missing):
+        flush_entries(made.parent)
+
+
+def flush_entries(folder: Path) -> None:
+    """Wait until the entries of a folder are on disk, where folders can be flushed: not on Windows or some drives."""
+    if sys.platform == "win32":
+        return
+    try:
+        flush(folder)
+    except OSError as error:
+        if error.errno not in NO_FLUSH:
+            raise
 
 
 def flush(path: Path) -> None:
@@ -69,9 +110,10 @@ def flush(path: Path) -> None:
         if sys.platform == "darwin":
             import fcntl
 
-            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync stops at the drive's cache
-        else:
-            os.fsync(descriptor)
+            with suppress(OSError):  # network drives, NTFS and FUSE know only fsync, which stops at the drive's cache
+                fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+                return
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -136,7 +178,7 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
     link is followed within its folder. `check` is called just before `path` is replaced, and may raise.
 
     Raises:
-        OSError: if it cannot be written, is write-protected, has hard links, or is a link out of its folder.
+        OSError: if it cannot be written, or `check_replaceable` refuses it.
         NotFlushedError: if it was written, but a loss of power might undo that.
     """
     check_replaceable(path)
@@ -148,34 +190,34 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
         unfinished.touch()
         before = (path if path.exists() else unfinished).stat()
         yield unfinished
-        unfinished.chmod(S_IMODE(before.st_mode))
+        if unfinished.stat().st_mode != before.st_mode:  # some drives have only one mode, and refuse to set it
+            unfinished.chmod(S_IMODE(before.st_mode))
         keep_owner(unfinished, before)
         # Before the move: after a loss of power a name must never lead to an empty file.
         flush(unfinished)
         check()
         unfinished.replace(path)
-        if sys.platform != "win32":  # where folders cannot be opened
-            try:
-                flush(path.parent)
-            except OSError as error:
-                raise NotFlushedError(
-                    f"was written, but the disk does not confirm it: {error.strerror}", path
-                ) from error
+        try:
+            flush_entries(path.parent)
+        except OSError as error:
+            raise NotFlushedError(f"was written, but the disk does not confirm it: {error.strerror}", path) from error
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace a write-protected file, one with hard links, which would keep the old content, or a link out.
+    """Refuse to replace a file where that would surprise somebody.
 
     Raises:
         PermissionError: if it is write-protected, even if this user could replace it.
-        OSError: if it has hard links, or is a link out of its folder.
+        OSError: if it has hard links, which would keep the old content, is a link out of its folder, or is no file.
     """
     try:
         found = followed(path).stat()
     except FileNotFoundError:
         return
-    if not S_ISREG(found.st_mode):
+    if S_ISDIR(found.st_mode):
         return
+    if not S_ISREG(found.st_mode):
+        raise OSError(ESPIPE, "it is a pipe or a device; name a file", str(path))
     if not found.st_mode & WRITABLE or not os.access(path, os.W_OK):
         raise PermissionError(EACCES, "it is write-protected", str(path))
     if found.st_nlink > 1:
@@ -267,7 +309,7 @@ def refuse_protected(path: Path) -> None:
     """Refuse a file that may not be replaced, before any work is done.
 
     Raises:
-        DataError: if it is write-protected, has hard links, or is a link out of its folder.
+        DataError: if `check_replaceable` refuses it.
     """
     try:
         check_replaceable(path)

@@ -2,7 +2,7 @@
 
 In an archive, a clone or a shared folder, any name may be a link to any file of this user. Names that only drethtr
 gives, such as locks and its own folders, are never links. Names of results may be, if they stay in their folder. A
-path that stands in a file leads to the folder of that file, or to the one above.
+path given in a file may lead to the folder of that file, or to the one above.
 """
 
 import os
@@ -66,7 +66,7 @@ def refuse_foreign(file: Path) -> None:
     """
     with suppress(FileNotFoundError, NotADirectoryError):
         if is_foreign(file):
-            raise DataError("is a link, or no ordinary file; remove it, it holds no texts", file)
+            raise DataError("is a link, or no ordinary file; remove it; it holds no texts", file)
 
 
 def text_of_own(path: Path, most: int) -> str:
@@ -91,7 +91,7 @@ def refuse_link(folder: Path) -> None:
         DataError: if it is a link.
     """
     if folder.is_symlink():
-        raise DataError("is a link; remove it, it holds no texts", folder)
+        raise DataError("is a link; remove it; it holds no texts", folder)
 
 
 def refuse_outside(folder: Path, output: Path) -> None:
@@ -109,9 +109,12 @@ def followed(path: Path) -> Path:
     """The file that is written for a path: a link leads to a place in its own folder.
 
     Raises:
-        OSError: if it leads elsewhere.
+        OSError: if it leads elsewhere, or to itself.
     """
-    target = path.resolve()
+    try:
+        target = path.resolve()
+    except RuntimeError as error:  # Python before 3.13, for a link that leads to itself
+        raise OSError(ELOOP, os.strerror(ELOOP), str(path)) from error
     if path.is_symlink() and not target.is_relative_to(path.parent.resolve()):
         raise OSError(
             ELOOP, f"it is a link out of its folder, to {target}; name that file, or remove the link", str(path)

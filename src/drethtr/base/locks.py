@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from errno import ENOLCK, ENOSYS, EOPNOTSUPP
+from errno import EINVAL, ELOOP, ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic, sleep
@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
-from drethtr.base.files import atomic_write, make_folders, open_locked
+from drethtr.base.files import MAX_NAME_BYTES, atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
 
 MAX_NOTE = 1000  # bytes read from a lock file, which anybody may have written, and shown in an error
@@ -36,10 +36,7 @@ Only programs that do not take the lock, such as a sync client, cause this; one 
 us busy forever.
 """
 
-MAX_NAME = 200
-"""Maximum bytes of a file name in the name of its lock file: file systems allow 255, dot and ending included."""
-
-NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
+NO_LOCKS = frozenset({EINVAL, ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP})
 """Errors of drives without locks."""
 
 
@@ -49,9 +46,9 @@ class FileChangedError(Exception):
 
 @contextmanager
 def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
-    """Lock a file or folder against other programs that claim it; `.NAME.lock` beside it names the holder.
+    """Lock a file against other programs that claim it; `.NAME.lock` beside it names the holder.
 
-    On a file system without locks, nothing is locked.
+    On a file system without locks, nothing is locked; nor if somebody has put a link in place of the lock file.
 
     Args:
         replace: Whether the file may be there already. Who looked before may have been overtaken by another program.
@@ -62,7 +59,7 @@ def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
         OSError: if nothing can be written there.
     """
     try:
-        path = path.resolve() if path.is_dir() else followed(path)
+        path = followed(path)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", path) from error
     made = not path.parent.exists()
@@ -71,10 +68,7 @@ def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
     try:
         lock = open_locked(note)
     except OSError as error:
-        if isinstance(error, PermissionError | FileNotFoundError):
-            raise
-        if error.errno in NO_LOCKS:
-            note.unlink(missing_ok=True)  # nobody holds it
+        go_on_unlocked(note, error)
         refuse_finished(path, replace=replace)
         yield
         return
@@ -93,6 +87,18 @@ def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
                 path.parent.rmdir()  # if nothing was written
 
 
+def go_on_unlocked(note: Path, error: OSError) -> None:
+    """Remove a lock file that cannot be locked on this drive; leave a link that somebody has put in its place.
+
+    Raises:
+        OSError: the error, if it is another one.
+    """
+    if error.errno in NO_LOCKS:
+        note.unlink(missing_ok=True)  # nobody holds it
+    elif error.errno != ELOOP:
+        raise error
+
+
 def refuse_finished(path: Path, *, replace: bool) -> None:
     """Refuse a result that is there and may not be replaced.
 
@@ -104,9 +110,9 @@ def refuse_finished(path: Path, *, replace: bool) -> None:
 
 
 def note_on(path: Path, ending: str = ".lock") -> Path:
-    """The lock file of a file or folder."""
+    """The lock file of a file."""
     name = path.name
-    while len(os.fsencode(name)) > MAX_NAME:
+    while len(os.fsencode(name)) > MAX_NAME_BYTES:
         name = name[:-1]
     return path.with_name(f".{name}{ending}")
 
@@ -114,7 +120,7 @@ def note_on(path: Path, ending: str = ".lock") -> Path:
 def remove_note(path: Path) -> None:
     """Remove the lock file that a killed program left; that of a running program stays."""
     with suppress(OSError, DataError):
-        if note_on(path.resolve()).exists():
+        if note_on(followed(path)).exists():
             with claimed(path):
                 pass
 
@@ -158,7 +164,7 @@ def about_this_program() -> str:
 def turn_to_change(path: Path) -> Iterator[None]:
     """Wait until no other program of drethtr is changing a file; meanwhile `.NAME.turn` beside it is locked.
 
-    On a file system without locks, nobody waits.
+    On a file system without locks, nobody waits; nor if somebody has put a link in place of the lock file.
 
     Raises:
         DataError: if another program does not end its turn.
@@ -174,8 +180,7 @@ def turn_to_change(path: Path) -> Iterator[None]:
                 raise DataError("another program is changing it and does not end; stop that, or try again later", path)
             sleep(0.01)
     except OSError as error:
-        if isinstance(error, PermissionError | FileNotFoundError):
-            raise
+        go_on_unlocked(note, error)
         yield
         return
     with held(lock, note):

@@ -1,7 +1,7 @@
 """The inner loops of CTC search, n-grams, keyword search and cutting out lines as a compiled module, if installed.
 
 Each caller also has the loop in Python, which defines the results and is used if `native` is None;
-`tests/base/test_native.py` compares both. The numbers that both forms need stand in Python, see setup.py.
+`tests/base/test_native.py` compares both. The numbers that both forms need are defined in Python, see setup.py.
 """
 
 try:

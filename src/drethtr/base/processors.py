@@ -30,7 +30,7 @@ def let_threads_wait() -> None:
 
 
 def begin_worker() -> None:
-    """Make a worker process end with its parent, and use one thread, since each processor has a worker."""
+    """Make a worker process use one thread, since each processor has a worker, and on Linux end with its parent."""
     with suppress(ImportError):
         import cv2
 

@@ -98,7 +98,7 @@ class Child:
             question = seconds, here(), function.__module__, function.__qualname__, args
             pickle.dump(question, questions, pickle.HIGHEST_PROTOCOL)
             questions.flush()
-        except BrokenPipeError as error:
+        except OSError as error:  # a broken pipe; on Windows, an invalid argument
             raise EOFError from error
         head, content = HEAD.unpack(read_exactly(answers, HEAD.size))
         if head > MAX_JSON or content > MEMORY:

@@ -1,6 +1,8 @@
 """URLs: their parts, and files opened by path or by URL of any kind that fsspec supports (s3://, gs://, hf://, https://)."""
 
 import os.path
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from glob import glob, has_magic
@@ -12,7 +14,10 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, first_line
 from drethtr.base.links import open_ordinary
 
-WEB = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
+DRIVE = re.compile(r"/[A-Za-z]:")
+"""The path of `file:///C:/scans`, which is `C:/scans` on Windows."""
+
 NOT_THERE = (404, 410)
 """Status codes of a web server for a missing page."""
 
@@ -62,7 +67,10 @@ def joined(address: str, place: str) -> str:
 def local_path(name: str) -> Path | None:
     """The path of a file on this machine; None for a URL of another kind than file://."""
     plain = name.removeprefix("file://")
-    return None if is_url(plain) else Path(plain)
+    if is_url(plain):
+        return None
+    # As fsspec reads such URLs, which decodes no %20 in them: what is checked here is opened there.
+    return Path(plain[1:] if sys.platform == "win32" and DRIVE.match(plain) else plain)
 
 
 def identity(name: str) -> str:
@@ -101,7 +109,11 @@ def reaching(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        if name.startswith(WEB) and error.__cause__ and getattr(error.__cause__, "status", None) not in NOT_THERE:
+        if (
+            name.startswith(WEB_SCHEMES)
+            and error.__cause__
+            and getattr(error.__cause__, "status", None) not in NOT_THERE
+        ):
             raise OSError(str(error.__cause__)) from error
         raise
     except (DrethtrError, OSError):

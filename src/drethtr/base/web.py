@@ -21,6 +21,7 @@ from ssl import SSLCertVerificationError, SSLSocket, create_default_context
 from threading import Event, Lock, Timer
 from typing import NamedTuple, NoReturn, TypeAlias
 from urllib.parse import SplitResult, quote, urlsplit
+from urllib.request import getproxies
 
 from drethtr.base.cache import ADDRESS, place_of
 from drethtr.base.errors import DataError, first_line
@@ -46,10 +47,13 @@ MARKS = "%/:=&?~#+!$,;'@()*[]-._"
 """Characters that stay in a URL beside letters and digits; others, such as accents and spaces, are percent-encoded."""
 
 AMBIGUOUS = frozenset("ßς\u200c\u200d")
-"""Letters in names of hosts that Python looks up as in IDNA 2003 and browsers as in IDNA 2008: two different hosts."""
+"""Letters in names of hosts that Python resolves as in IDNA 2003 and browsers as in IDNA 2008: two different hosts."""
 
-TRANSLATED = "64:ff9b::/96"
-"""IPv6 addresses that embed an IPv4 address in their last 32 bits (NAT64, RFC 6052)."""
+EMBEDDING = tuple(map(ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+"""IPv6 addresses with an IPv4 address in their last 32 bits: NAT64 (RFC 6052), IPv4-compatible, SIIT (RFC 2765)."""
+
+OWN_TRANSLATION = ip_network("64:ff9b:1::/48")
+"""Addresses that each network translates as it likes (RFC 8215); Python before 3.12.4 calls them global."""
 
 MAX_SECONDS, MAX_PAUSE = 600.0, 120.0
 """Seconds for a request with its response, and the longest pause before a retry."""
@@ -72,13 +76,15 @@ def is_public(ip: IPAddress) -> bool:
     if isinstance(ip, IPv6Address):
         if ip.ipv4_mapped:
             return is_public(ip.ipv4_mapped)
+        if ip.is_site_local or ip in OWN_TRANSLATION:
+            return False
         embedded = ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if ip in ip_network(TRANSLATED):
+        if any(ip in network for network in EMBEDDING):
             embedded = IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.is_global and not ip.is_multicast and (embedded is None or is_public(embedded))
 
 
-class Answer(NamedTuple):
+class HTTPAnswer(NamedTuple):
     """The answer of a host.
 
     status    HTTP status; 0 if the host cannot be reached, 200 with content
@@ -140,17 +146,17 @@ class Web:
         Raises:
             DataError: naming the first URL, if none has a file of at most `most` bytes.
         """
-        first: Answer | None = None
+        first: HTTPAnswer | None = None
         for address in addresses:
             answer = self.fetch_with_retries(address, most)
             if answer.status == 200:
                 return answer.content
             first = first or answer
-            if answer.may_change or answer.status in (401, 429):
+            if answer.may_change or answer.status == 401:
                 break
         raise DataError(first.reason if first else "no address", addresses[0])
 
-    def fetch_with_retries(self, address: str, most: int) -> Answer:
+    def fetch_with_retries(self, address: str, most: int) -> HTTPAnswer:
         """The answer at a URL, after redirects, and retries if the host is busy."""
         answer = self.follow(address, most)
         for tried in range(1, TRIES):
@@ -161,26 +167,25 @@ class Web:
             answer = self.follow(address, most)
         return answer
 
-    def follow(self, address: str, most: int) -> Answer:
+    def follow(self, address: str, most: int) -> HTTPAnswer:
         """The answer at a URL, after redirects.
 
         Raises:
             DataError: if a URL is malformed or not on the public web, or redirects are too many or leave HTTPS.
         """
-        here = address
+        here, parts = address, check_url(address, address)
         for _ in range(MAX_HOPS + 1):
-            parts = check_url(here, address)
             with self.turns[parts.netloc.lower()]:
                 answer = self.ask(parts, most, address)
             if not answer.location:
                 return answer
-            there = joined(here, answer.location)
-            if here.startswith("https:") and not there.startswith("https:"):
-                raise DataError(f"is redirected to {there}, which is not encrypted", address)
-            here = there
+            here = joined(here, answer.location)
+            encrypted, parts = parts.scheme == "https", check_url(here, address)
+            if encrypted and parts.scheme != "https":
+                raise DataError(f"is redirected to {here}, which is not encrypted", address)
         raise DataError(f"is redirected more than {MAX_HOPS} times", address)
 
-    def ask(self, parts: SplitResult, most: int, name: str) -> Answer:
+    def ask(self, parts: SplitResult, most: int, name: str) -> HTTPAnswer:
         """Send one request to one host.
 
         Raises:
@@ -203,16 +208,19 @@ class Web:
                     "Accept-Encoding": "identity",
                     "Connection": "close",
                 }
-                path = parts._replace(scheme="", netloc="", fragment="", path=parts.path or "/").geturl()
-                connection.request("GET", path, headers=headers)
+                # Not by `geturl`: since Python 3.12.7 it adds slashes to a path that begins with two.
+                target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+                connection.request("GET", target, headers=headers)
                 with closing(connection), connection.getresponse() as response:
                     return answer_of(response, most, name)
         except SSLCertVerificationError as error:
             raise DataError(f"its certificate is not valid: {error.verify_message}", name) from error
         except TimeoutError:
-            return Answer(0, trouble="the host does not respond")
+            return HTTPAnswer(0, trouble=f"the host does not respond{hint_of_proxy(parts.scheme)}")
         except (OSError, HTTPException) as error:
-            return Answer(0, trouble=f"the host cannot be reached: {first_line(error)}")
+            return HTTPAnswer(
+                0, trouble=f"the host cannot be reached: {first_line(error)}{hint_of_proxy(parts.scheme)}"
+            )
 
     def connect(self, host: str, port: int, name: str) -> socket.socket:
         """Resolve a host, check its IP addresses, and connect to one of them.
@@ -272,7 +280,7 @@ def check_url(address: str, named: str) -> SplitResult:
     try:
         given = urlsplit(address)
         if not AMBIGUOUS.isdisjoint(given.hostname or ""):
-            raise DataError("has a letter that browsers look up otherwise; write its host as xn--…", named)
+            raise DataError("contains a letter that browsers resolve to another host; write its host as xn--…", named)
         host = (given.hostname or "").encode("idna").decode()
         port = "" if given.port is None else f":{given.port}"
         known = address if given.netloc.isascii() else address.replace(given.netloc, f"{host}{port}", 1)
@@ -285,16 +293,16 @@ def check_url(address: str, named: str) -> SplitResult:
     return parts
 
 
-def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
+def answer_of(response: HTTPResponse, most: int, name: str) -> HTTPAnswer:
     """Read an HTTP response.
 
     Raises:
         DataError: if the file is larger than `most` bytes, or compressed.
     """
     if response.status in MOVED:
-        return Answer(response.status, location=response.headers.get("Location", ""))
+        return HTTPAnswer(response.status, location=as_utf8(response.headers.get("Location", "")))
     if response.status != 200:
-        return Answer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
+        return HTTPAnswer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
     if (packing := response.headers.get("Content-Encoding", "identity")) != "identity":
         raise DataError(f"is sent as {packing}, which was not requested", name)
     promised = response.length
@@ -306,8 +314,23 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
         if len(content) > most:
             refuse_large(most, name)
     if promised not in (None, len(content)):
-        return Answer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
-    return Answer(200, bytes(content))
+        return HTTPAnswer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
+    return HTTPAnswer(200, bytes(content))
+
+
+def as_utf8(header: str) -> str:
+    """A header of HTTP, which is decoded as Latin-1, as the UTF-8 that browsers take it for, if it is UTF-8."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
+
+
+def hint_of_proxy(scheme: str) -> str:
+    """What to do where a proxy is the only way out; "" without one."""
+    if scheme not in getproxies():
+        return ""
+    return "; the proxy in your settings is not used: if you need it, download the files and give their folder"
 
 
 def refuse_large(most: int, name: str) -> NoReturn:
@@ -321,6 +344,6 @@ def seconds_of(text: str) -> float | None:
         return float(text)
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return max((date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,16 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.bulk.output import JOB, Output
+from drethtr.bulk.output import JOB, Output, columns
+from drethtr.datasets.parquet import open_parquet
 from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
 
-LINES = 50
+LINES_PER_PAGE = 50
 """Maximum consecutive rows to pack together, like the lines of a page: what a search unpacks at once."""
 
 COLUMNS = ["input", "row", "text", "confidence", "error", "posteriors", "width", "height"]
+
+ABOUT = ("model", "decoder", "precision")
+"""The settings of a job that its index keeps."""
+
+MAX_ROWS = 1 << 48
+"""Rows that an input may have; more would not fit into an index."""
 
 
 class BatchIndex(NamedTuple):
@@ -43,21 +49,20 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
         DataError: if the results have no posteriors, or the index cannot be written.
     """
     results, job = open_results(folder)
-    about = {name: job[name] for name in ("model", "decoder", "precision")} | {"lines": "batch"}
+    about = {name: job[name] for name in ABOUT} | {"lines": "batch"}
     rows = known = 0
     with Store.write(path, about, rebuild=rebuild) as store:
         before = store.states()
         digests = {state.digest for state in before.values()}
         there = set()
         for part in sorted(results.parts()):
-            content = results.part(part)
-            digest = blake2b(content, digest_size=16).digest()
+            digest = blake2b(results.part(part), digest_size=16).digest()
             there.add(digest)
             if digest in digests:
                 known += 1
                 continue
             with store.writing():
-                for key, lines, posteriors in pages_of(content, part):
+                for key, lines, posteriors in pages_of(str(Path(folder, f"{part}.parquet"))):
                     store.put(key, PageState(part, digest), lines, posteriors)
                     rows += len(lines)
         with store.writing():
@@ -71,7 +76,7 @@ def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
     """The results of a batch and the settings of its job.
 
     Raises:
-        DataError: if they have no posteriors.
+        DataError: if they have no posteriors, or lack settings.
     """
     import pyarrow
 
@@ -79,36 +84,43 @@ def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
     job = results.job()
     if job is None or not job.get("posteriors"):
         raise DataError("has no posteriors to search; read with drethtr batch --posteriors --force", folder)
+    if missing := [name for name in ABOUT if name not in job]:
+        raise DataError(f"has no setting {missing[0]!r} of a job", Path(folder) / JOB)
     return results, job
 
 
-def pages_of(content: bytes, part: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
-    """The rows of a part as pages; the number of a page is that of its first row, from 1.
+def pages_of(file: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
+    """The rows of the file of a part as pages; the number of a page is that of its first row, from 1.
 
     Raises:
-        DataError: if the part is damaged.
+        DataError: if it is damaged, or grows.
     """
-    rows = rows_of(content, part)
-    for (input, _), some in groupby(rows, lambda row: (row["input"], row["row"] // LINES)):
+    for (input, _), some in groupby(rows_of(file), lambda row: (row["input"], row["row"] // LINES_PER_PAGE)):
         group = [row for row in some if row["error"] is None]
         if group:
             lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
             yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
 
 
-def rows_of(content: bytes, part: str) -> list[dict[str, Any]]:
-    """The rows of a part.
+def rows_of(file: str) -> Iterator[dict[str, Any]]:
+    """The rows of the file of a part, which somebody else may have made.
 
     Raises:
-        DataError: if the part is damaged.
+        DataError: if it is damaged, grows, or was not written by a batch.
     """
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_table
+    import pyarrow
 
-    try:
-        return list(read_table(BytesIO(content), columns=COLUMNS).to_pylist())
-    except (ArrowException, OSError) as error:
-        raise DataError(f"damaged: {error}", f"{part}.parquet") from error
+    schema = columns(pyarrow.schema([]), posteriors=True)
+    with open_parquet(file) as opened:
+        if any(schema.field(name) not in list(opened.schema_arrow) for name in COLUMNS):
+            raise DataError("is not a part of a batch with posteriors", file)
+        for batch in opened.iter_batches(LINES_PER_PAGE, columns=COLUMNS, use_threads=False):
+            for row in batch.to_pylist():
+                needed = COLUMNS if row["error"] is None else ("input", "row")
+                lacking = [name for name in needed if row[name] is None and name != "error"]
+                if lacking or not 0 <= row["row"] < MAX_ROWS:
+                    raise DataError("has rows without what drethtr batch writes", file)
+                yield row
 
 
 def stored(row: dict[str, Any]) -> StoredLine:

@@ -289,11 +289,11 @@ def files_of(names: Sequence[str]) -> list[str]:
 def without_results(files: Sequence[str]) -> list[str]:
     """Leave out files written by jobs, since the output may be inside an input folder or match a pattern."""
     places = {str(PurePath(file).parent): file for file in files if WRITTEN.fullmatch(PurePath(file).name)}
-    jobs = {place for place, file in places.items() if is_there(beside(file, JOB))}
+    jobs = {place for place, file in places.items() if exists(beside(file, JOB))}
     return [file for file in files if str(PurePath(file).parent) not in jobs]
 
 
-def is_there(file: str) -> bool:
+def exists(file: str) -> bool:
     """Whether a file exists, by path or URL.
 
     Raises:

@@ -154,8 +154,13 @@ def check_output(folder: Output, files: Sequence[str]) -> None:
 
 
 def check_same(folder: Output, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Refuse a folder with results from other inputs or settings."""
+    """Refuse a folder of a job with other inputs or settings, even without results: another run may be reading them."""
     if other := [words for name, words in OTHERS.items() if before.get(name) != settings.get(name)]:
+        if not folder.parts():
+            raise ConfigError(
+                f"{folder.folder} is for a job with {', '.join(other)}, which has no results so far; choose another "
+                "--output, or use --force to begin this one instead"
+            )
         raise ConfigError(
             f"{folder.folder} contains results of {', '.join(other)}; choose another --output, "
             "or use --force to discard them and start over"

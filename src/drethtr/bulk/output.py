@@ -5,7 +5,8 @@ The folder is one table, since readers of Parquet folders skip names that begin 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.files import UNFINISHED, atomic_write, remove_unfinished, unfinished_name
-from drethtr.base.urls import Location, locate
+from drethtr.base.urls import Location, locate, reaching
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
@@ -98,45 +99,49 @@ class Output:
             table = table.append_column(carried, pa.concat_arrays([row[carried.name] for row in rows]))
         return table
 
+    @contextmanager
+    def doing(self, what: str, *names: str) -> Iterator[Location]:
+        """The folder, or a path in it, for a block that does something there.
+
+        Raises:
+            DataError: naming the path, for errors of the file system, of which remote ones have some of their own.
+        """
+        place = self.at(*names)
+        try:
+            with reaching(self.folder):
+                yield place
+        except OSError as error:
+            raise DataError(f"cannot be {what}: {first_line(error)}", place.path) from error
+
     def write(self, content: bytes, *names: str) -> None:
         """Write a file atomically; concurrent writers of the same file all succeed, and the last one wins."""
         from fsspec.implementations.local import LocalFileSystem
 
-        system, path = self.at(*names)
-        folder = path.rpartition("/")[0]
-        unfinished = f"{folder}/{unfinished_name()}"
-        try:
+        with self.doing("written", *names) as (system, path):
             if isinstance(system, LocalFileSystem):  # moving a file is not atomic on Windows
                 with atomic_write(Path(path)) as whole:
                     whole.write_bytes(content)
                 return
+            folder = path.rpartition("/")[0]
+            unfinished = f"{folder}/{unfinished_name()}"
             system.makedirs(folder, exist_ok=True)
             system.pipe_file(unfinished, content)
             system.mv(unfinished, path)
-        except OSError as error:
-            raise DataError(f"cannot be written: {first_line(error)}", path) from error
 
     def remove(self, *names: str) -> None:
         """Remove a file, if it exists."""
-        system, path = self.at(*names)
-        try:
+        with self.doing("removed", *names) as (system, path), suppress(FileNotFoundError):  # removed by another process
             if system.exists(path):
                 system.rm_file(path)
-        except FileNotFoundError:
-            return  # already removed by another process
-        except OSError as error:
-            raise DataError(f"cannot be removed: {first_line(error)}", path) from error
 
     def names(self, *below: str) -> list[str]:
         """The names of the files in the folder, or in a subfolder."""
-        system, path = self.at(*below)
-        system.invalidate_cache()
-        try:
-            return [str(entry).rpartition("/")[2] for entry in system.ls(path, detail=False)]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise DataError(f"cannot be listed: {first_line(error)}", path) from error
+        with self.doing("listed", *below) as (system, path):
+            system.invalidate_cache()
+            try:
+                return [str(entry).rpartition("/")[2] for entry in system.ls(path, detail=False)]
+            except FileNotFoundError:
+                return []
 
     def parts(self) -> set[str]:
         """The names of the finished parts."""
@@ -148,11 +153,8 @@ class Output:
         Raises:
             DataError: if it cannot be read.
         """
-        system, path = self.at(f"{name}.parquet")
-        try:
+        with self.doing("read", f"{name}.parquet") as (system, path):
             content: bytes = system.cat_file(path)
-        except OSError as error:
-            raise DataError(f"cannot be read: {first_line(error)}", path) from error
         return content
 
     def job(self) -> dict[str, Any] | None:
@@ -163,19 +165,22 @@ class Output:
         """
         if JOB not in self.names():
             return None
-        system, path = self.at(JOB)
+        with self.doing("read", JOB) as (system, path):
+            content = system.cat_file(path)
         try:
-            found: dict[str, Any] = json.loads(system.cat_file(path))
-        except (OSError, ValueError) as error:
+            found = json.loads(content)
+        except (ValueError, RecursionError) as error:
             raise DataError(f"cannot be read: {first_line(error)}", path) from error
+        if not isinstance(found, dict):
+            raise DataError("has no settings of a job", path)
         return found
 
     def quarantined(self) -> int:
         """Number of unreadable rows of the finished parts."""
         there = self.parts()
-        system, path = self.at(QUARANTINE)
-        kept = (name for name in self.names(QUARANTINE) if name.removesuffix(".jsonl") in there)
-        return sum(system.cat_file(f"{path}/{name}").count(b"\n") for name in kept)
+        kept = [name for name in self.names(QUARANTINE) if name.removesuffix(".jsonl") in there]
+        with self.doing("read", QUARANTINE) as (system, path):
+            return sum(system.cat_file(f"{path}/{name}").count(b"\n") for name in kept)
 
     def clear(self, *, everything: bool) -> None:
         """Remove temporary files of killed workers, or `everything` that a job has written; nothing else.

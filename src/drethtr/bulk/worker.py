@@ -15,7 +15,10 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.packed import PackedLines
 
 TRIES = 3
-"""Attempts at a part whose workers are killed: one image may need more memory than there is, every time."""
+"""Attempts at a part whose workers are killed: one image may need more memory than there is, every time.
+
+Also parts in a row that a worker cannot write before it gives up: a busy store recovers, a full disk does not.
+"""
 
 
 class PartOutcome(NamedTuple):
@@ -80,18 +83,22 @@ class Engine(ABC):
         """
 
 
-@dataclass(frozen=True)
+@dataclass
 class PartReader:
-    """Reads parts one by one."""
+    """Reads parts one by one.
+
+    unwritten  how many parts could not be written since the last that was
+    """
 
     recognizer: Recognizer
     output: Output
+    unwritten: int = 0
 
     def read(self, part: Part) -> PartOutcome:
-        """Read a part and write the results; if it cannot be read, the outcome says why.
+        """Read a part and write the results; if it cannot be read or written, the outcome says why.
 
         Raises:
-            DataError: if the results cannot be written.
+            DataError: if the results of several parts in a row cannot be written.
         """
         try:
             opened = map(self.opened, part.rows.read())
@@ -100,7 +107,14 @@ class PartReader:
             return lost(part, str(error))
         if len(rows) != part.rows.count:
             return lost(part, f"only {len(rows)} of them exist; the file has changed")
-        self.output.write_part(part.name, rows)
+        try:
+            self.output.write_part(part.name, rows)
+        except DataError as error:
+            self.unwritten += 1
+            if self.unwritten == TRIES:
+                raise
+            return lost(part, str(error))
+        self.unwritten = 0
         bad, flagged = (sum(bool(row[column]) for row in rows) for column in ("error", "flags"))
         return PartOutcome(part.number, len(rows), bad, flagged)
 

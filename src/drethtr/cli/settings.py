@@ -11,7 +11,7 @@ Click commands and options are typed `Any`, since some versions of typer use the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, TypeAlias
 
 import typer
@@ -111,8 +111,8 @@ def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:
 
 
 def is_elsewhere(value: object) -> bool:
-    """Whether a setting names something elsewhere."""
-    return isinstance(value, str) and "://" in value
+    """Whether a setting names something elsewhere: an address, or another machine as Windows names it."""
+    return isinstance(value, str) and ("://" in value or PureWindowsPath(value.strip()).drive.startswith("\\\\"))
 
 
 def checked(option: Any, value: Any, where: str) -> Any:

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_file
+from drethtr.base.files import file_mark, is_file
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered_stem, page_stem, walk_visible
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
@@ -109,22 +109,6 @@ def changed_at(folder: Path) -> int:
     except OSError:
         return 0
     return changed if time.time() - changed / 1e9 > SETTLED else 0
-
-
-def file_mark(file: Path) -> str:
-    """What changes when a file is written; "" if there is none."""
-    try:
-        return mark_of(file.stat())
-    except OSError:
-        return ""
-
-
-def mark_of(known: os.stat_result) -> str:
-    """The `file_mark` of a file.
-
-    Size and time of change alone are not enough: a synchronized or copied file may keep both, and clocks are set back.
-    """
-    return f"{known.st_size} {known.st_mtime_ns} {known.st_ctime_ns} {known.st_ino}"
 
 
 def visible_names(folder: Path) -> frozenset[str] | None:

@@ -10,8 +10,9 @@ from threading import RLock
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import file_mark
 from drethtr.documents.page import TextLine
-from drethtr.editing.folder_pages import FolderPage, file_mark
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
 from drethtr.editing.page_files import OpenPage, PageFiles
 from drethtr.editing.status import Status, status_of_page

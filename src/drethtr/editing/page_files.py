@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.files import NotFlushedError
+from drethtr.base.files import NotFlushedError, file_mark, mark_of
 from drethtr.base.locks import change_bytes
 from drethtr.base.recent import RecentResults
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile, revision_of
 from drethtr.documents.read import MADE_HERE, first_bytes
-from drethtr.editing.folder_pages import FolderPage, file_mark, mark_of
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status, status_of
 from drethtr.layout.orientation import orientation_of

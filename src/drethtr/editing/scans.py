@@ -1,5 +1,6 @@
 """Images of pages and lines for browsers, cached in memory."""
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
@@ -8,6 +9,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import mark_of
 from drethtr.base.recent import RecentResults
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import revision_of
@@ -158,17 +160,25 @@ def source_of(page: FolderPage) -> PageSource:
     return page.source
 
 
-def scan_mark(source: PageSource) -> tuple[int, ...]:
-    """What changes when a scan's file is replaced, see `folder_pages.mark_of`.
+def scan_mark(source: PageSource) -> str:
+    """The mark of a scan's file, see `mark_of`.
+
+    Raises:
+        DataError: if it is gone.
+    """
+    return mark_of(scan_stat(source))
+
+
+def scan_stat(source: PageSource) -> os.stat_result:
+    """The `stat` of a scan's file.
 
     Raises:
         DataError: if it is gone.
     """
     try:
-        known = source.path.stat()
+        return source.path.stat()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", source.name) from error
-    return known.st_size, known.st_mtime_ns, known.st_ctime_ns, known.st_ino
 
 
 def place_mark(line: TextLine) -> str:
@@ -193,7 +203,7 @@ def upright_jpeg(source: PageSource) -> bytes | None:
         DataError: if it is damaged.
     """
     is_other = suppress(UnidentifiedImageError)
-    if scan_mark(source)[0] > MAX_UNCHANGED:
+    if scan_stat(source).st_size > MAX_UNCHANGED:
         return None
     with decoding(source.name), is_other, Image.open(source.path, formats=["JPEG"]) as image:
         if image.mode in ("L", "RGB") and image.getexif().get(ORIENTATION, 1) == 1:

@@ -14,11 +14,12 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import file_mark
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing.changes import Changed, LineEdit, PageContext, confirm_lines, edit_line, tidy
-from drethtr.editing.folder_pages import FolderPage, Listing, file_mark, find_pages
+from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
 from drethtr.editing.journal import REDO, UNDO, Change, Journal, Step, stacks
 from drethtr.editing.layout import Action
 from drethtr.editing.notes import notes_between, record, text_in, text_known, user

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from drethtr.base.config import named
 from drethtr.base.encoding import decoded
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.ngrams import NGrams, State, log_probabilities
+from drethtr.language.ngrams import NGrams, State, check_memory, log_probabilities
 from drethtr.text.tokenizer import EOS, Tokenizer
 
 Tokens = Sequence[int]
@@ -120,6 +120,7 @@ class Languages:
         """
         if not isinstance(facts, Mapping) or len(facts) > MAX_LANGUAGES or not all(map(NAME.fullmatch, facts)):
             raise CheckpointError(f"its languages have invalid names, or are more than {MAX_LANGUAGES}")
+        check_memory(size, facts.values())
         return cls({name: NGrams.of_packed(size, own, packed.get(name)) for name, own in facts.items()})
 
 
@@ -211,6 +212,9 @@ SHARE = 0.3
 MAX_BYTES = 16 << 20
 """Largest text file, uncompressed."""
 
+MAX_MEMORY = 128 << 20
+"""Memory to uncompress it in bytes: twice that of files made with `xz -9`. A file may ask for 4 GB."""
+
 
 def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
     """Select languages by comma-separated names; text files among them are interpolated into each language.
@@ -248,8 +252,10 @@ def lines_of(path: Path) -> list[str]:
         DataError: if it cannot be read, is too long or not UTF-8.
     """
     try:
-        with lzma.open(path) if path.suffix.lower() == ".xz" else path.open("rb") as file:
+        with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
+        if path.suffix.lower() == ".xz":
+            content = unpacked(content)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     except (lzma.LZMAError, EOFError) as error:
@@ -257,3 +263,20 @@ def lines_of(path: Path) -> list[str]:
     if len(content) > MAX_BYTES:
         raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it with drethtr model language", path)
     return [line.strip() for line in decoded(content, path).splitlines() if line.strip()]
+
+
+def unpacked(packed: bytes) -> bytes:
+    """The first `MAX_BYTES` + 1 bytes in an .xz file, which may have several streams.
+
+    Raises:
+        LZMAError: if it is damaged, or takes more than `MAX_MEMORY`.
+        EOFError: if it is incomplete.
+    """
+    content = b""
+    while packed and len(content) <= MAX_BYTES:
+        stream = lzma.LZMADecompressor(memlimit=MAX_MEMORY)
+        content += stream.decompress(packed, MAX_BYTES + 1 - len(content))
+        if not stream.eof and len(content) <= MAX_BYTES:
+            raise EOFError("it ends too early")
+        packed = stream.unused_data.lstrip(b"\0")  # streams may be padded
+    return content

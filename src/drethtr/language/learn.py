@@ -7,7 +7,7 @@ first, and sorted keys are in the order in which `NGrams` stores n-grams.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,15 @@ def look_up(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
     """Look keys up in sorted keys: the index of each, and whether it was found."""
     places = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
     return places, sorted_keys[places] == keys
+
+
+def values_of(keys: Keys, sorted_keys: Keys, values: NDArray[Any], missing: Shares | float) -> Shares:
+    """For each key, its value, given those of sorted keys; `missing`, or its value there, for keys not among them."""
+    if not len(sorted_keys):  # pruning left no n-gram of this length
+        return np.full(len(keys), missing, dtype=np.float64)
+    places, found = look_up(sorted_keys, keys)
+    chosen: Shares = np.where(found, values[places], missing)
+    return chosen
 
 
 def check_order(order: int, size: int) -> None:
@@ -87,11 +96,8 @@ class Levels(NamedTuple):
 
     def given(self, keys: Keys, shorter: Shares, length: int) -> Shares:
         """Like `backed_off`, given the probabilities of the next lower order."""
-        places, kept = look_up(self.contexts(length), keys)
-        context, known = look_up(self.contexts(length - 1), keys // self.size)
-        lost = np.where(known, self.backoffs[length - 1][context], 0)
-        shares: Shares = np.where(kept, self.shares(length)[places], np.exp(STEP * lost) * shorter)
-        return shares
+        lost = values_of(keys // self.size, self.contexts(length - 1), self.backoffs[length - 1], 0)
+        return values_of(keys, self.contexts(length), self.shares(length), np.exp(STEP * lost) * shorter)
 
     def back_off(self) -> None:
         """Append the backoffs of the next length: the ratio of the probability mass left to that of the lower order."""
@@ -175,14 +181,12 @@ class Counted:
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
         contexts, totals, kinds = self.contexts
         place, known = look_up(contexts, keys // self.size)
-        own, seen = look_up(self.keys, keys)
-        counted = np.where(seen, self.counts[own] - self.discount, 0)
+        counted = values_of(keys, self.keys, self.counts - self.discount, 0)
         shares: Shares = np.where(known, (counted + self.discount * kinds[place] * shorter) / totals[place], shorter)
         return shares
 
     def frequencies(self, keys: Keys) -> Shares:
-        places, seen = look_up(self.keys, keys)
-        shares: Shares = np.where(seen, self.counts[places], 0) / self.counts.sum()
+        shares: Shares = values_of(keys, self.keys, self.counts, 0) / self.counts.sum()
         return shares
 
 
@@ -202,9 +206,7 @@ class ModelStatistics:
         return self.levels.given(keys, shorter, self.length)
 
     def frequencies(self, keys: Keys) -> Shares:
-        places, seen = look_up(self.keys, keys)
-        shares: Shares = np.where(seen, self.occur[places], 0)
-        return shares
+        return values_of(keys, self.keys, self.occur, 0)
 
 
 def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted]:

@@ -9,7 +9,7 @@ Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987;
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -38,7 +38,10 @@ REMEMBERED = 1 << 14
 """Cache size of `step`; an entry takes a few hundred bytes."""
 
 MAX_BYTES = 1 << 28
-"""Largest size of a model in memory."""
+"""Largest size in memory of all models in a file together; compressed, they may be a thousand times smaller."""
+
+FIRST = np.dtype(np.int64)
+"""The dtype of `NGrams.firsts`, as the compiled loops take it."""
 
 State = tuple[int, ...]
 """The nodes of the last 0, 1, 2, … order - 1 tokens; -1 where no n-gram begins with these tokens."""
@@ -51,6 +54,28 @@ def dtypes(size: int) -> dict[str, np.dtype[Any]]:
     """The dtype of each array for a vocabulary of `size` tokens."""
     few = np.dtype(np.uint8 if size <= np.iinfo(np.uint8).max else np.int16)
     return {"tokens": few, "losses": np.dtype(np.uint8), "children": few, "backoffs": np.dtype(np.int8)}
+
+
+def lengths_of(facts: Mapping[str, int]) -> dict[str, int]:
+    """The length of each array, from the metadata of a model."""
+    nodes, contexts = facts["nodes"], facts["contexts"]
+    return {"tokens": nodes, "losses": nodes, "children": contexts, "backoffs": contexts}
+
+
+def check_memory(size: int, models: Iterable[Mapping[str, int]]) -> None:
+    """Refuse models that together take too much memory, by their metadata, before one of them is unpacked.
+
+    Raises:
+        CheckpointError: saying so.
+    """
+    claimed = 0
+    for lengths in map(lengths_of, models):
+        if min(lengths.values()) < 1:
+            raise CheckpointError("its n-grams are missing")
+        arrays = sum(lengths[name] * dtype.itemsize for name, dtype in dtypes(size).items())
+        claimed += arrays + FIRST.itemsize * (lengths["children"] + 1)
+    if claimed > MAX_BYTES:
+        raise CheckpointError(f"its n-grams are too many: they take more than {MAX_BYTES >> 20} MB")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +103,7 @@ class NGrams:
     @cached_property
     def firsts(self) -> memoryview:
         """(contexts + 1,) the first child of each context."""
-        return np.concatenate([[1], 1 + np.cumsum(self.children, dtype=np.int64)]).data
+        return np.concatenate([[1], 1 + np.cumsum(self.children, dtype=FIRST)]).data
 
     @cached_property
     def views(self) -> tuple[memoryview, memoryview, memoryview]:
@@ -172,14 +197,13 @@ class NGrams:
         """Unpack an untrusted model, within the memory that the declared number of n-grams takes.
 
         Raises:
-            CheckpointError: if it is not a tree of n-grams.
+            CheckpointError: if it is not a tree of n-grams, or too large.
         """
-        lengths = dict.fromkeys(("tokens", "losses"), facts["nodes"]) | dict.fromkeys(
-            ("children", "backoffs"), facts["contexts"]
-        )
+        check_memory(size, [facts])
+        if packed is None or packed.dtype != np.uint8:
+            raise CheckpointError("its n-grams are missing")
+        lengths = lengths_of(facts)
         expected = sum(lengths[name] * dtype.itemsize for name, dtype in dtypes(size).items())
-        if packed is None or packed.dtype != np.uint8 or not 0 < expected <= MAX_BYTES or min(lengths.values()) < 1:
-            raise CheckpointError("its n-grams are missing, or too many")
         try:
             content = zlib.decompressobj().decompress(packed.tobytes(), expected + 1)
         except zlib.error as error:
@@ -203,6 +227,9 @@ class NGrams:
             raise CheckpointError("its n-grams are not a tree")
         if (self.tokens < 0).any() or (self.tokens >= self.size).any():
             raise CheckpointError("its n-grams have tokens outside its vocabulary")
+        # Mixing and renaming take the probability of any token, that of a text's beginning too, from the first level.
+        if not np.array_equal(self.tokens[1 : self.firsts[1]], np.arange(self.size)):
+            raise CheckpointError("its n-grams lack tokens of its vocabulary")
         # Levels follow each other without gaps, so the first child of a level's end is the end of the next. After
         # `order` steps that must be the end of all nodes, or a walk down the tree would leave the arrays.
         level = [0, 1]

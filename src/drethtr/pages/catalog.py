@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_file, is_there
+from drethtr.base.files import is_file, is_there, state_of
 from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, page_in
@@ -158,7 +158,7 @@ class Folders:
             found = [(entry.stat() if (entry := self.entry(path)) else path.stat()) for path in files]
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", error.filename) from error
-        return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in found)
+        return " ".join(map(state_of, found))
 
     def time_of(self, file: Path) -> int:
         """When a file was last written, in nanoseconds; 0 if it cannot be accessed."""

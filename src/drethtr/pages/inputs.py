@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from drethtr.base.archive import is_archive, unpack_once
-from drethtr.base.cache import ADDRESS, MAX_NAME, UNUSUAL, place_of
+from drethtr.base.cache import ADDRESS, as_name, place_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, write_bytes
 from drethtr.base.urls import as_address, is_address, parts_of
@@ -304,7 +304,7 @@ def stem_of(address: str) -> str:
     telling = [name for name in names if name.lower() not in SAYS_NOTHING]
     if parts.query and names and names[-1].lower() in SAYS_NOTHING:
         telling.append(parts.query)
-    return UNUSUAL.sub("_", telling[-1] if telling else parts.hostname or "").strip("._")[-MAX_NAME:] or "volume"
+    return as_name(telling[-1] if telling else parts.hostname or "") or "volume"
 
 
 def ending_of(address: str, content: bytes) -> str:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
 from PIL import Image, ImageDraw
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import atomic_write
+from drethtr.base.files import write_bytes, write_text
 from drethtr.documents.html import png_uri
 from drethtr.documents.markup import clean
 from drethtr.pictures.contact_sheet import caption_font
@@ -112,13 +113,11 @@ class Canvas:
             DataError: for any other extension, or if it cannot be written.
         """
         ending = path.suffix.lower()
-        if ending not in (".svg", ".png"):
+        if ending == ".svg":
+            write_text(path, self.to_svg())
+        elif ending == ".png":
+            content = BytesIO()
+            self.to_image().save(content, "PNG", optimize=True)
+            write_bytes(path, content.getvalue())
+        else:
             raise DataError("choose a name ending in .svg or .png", path)
-        try:
-            with atomic_write(path) as unfinished:
-                if ending == ".svg":
-                    unfinished.write_text(self.to_svg(), encoding="utf-8")
-                else:
-                    self.to_image().save(unfinished, "PNG", optimize=True)
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", path) from error

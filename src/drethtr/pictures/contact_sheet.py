@@ -1,6 +1,7 @@
 """A contact sheet: many lines in one picture, each above its caption."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from PIL import Image, ImageDraw, ImageFont
 from PIL.ImageFont import FreeTypeFont
@@ -55,6 +56,7 @@ def shortened(row: str) -> str:
     return row if len(row) <= MAX_LETTERS else row[: MAX_LETTERS - 1] + "…"
 
 
+@cache
 def caption_font(pixels: int = CAPTION_PIXELS) -> FreeTypeFont | ImageFont.ImageFont:
     """A plain system font, or else Pillow's own."""
     for name in SYSTEM_FONTS:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from drethtr.base.errors import DataError
+from drethtr.documents.points import Box
 from drethtr.images.page import open_pages
 from drethtr.pictures.canvas import BLACK, Canvas, Color, Label, Photo, Rectangle
 from drethtr.pictures.contact_sheet import shortened
@@ -32,7 +33,7 @@ def draw_hits(hits: Sequence[Hit]) -> Canvas:
     """Draw hits, one below the other.
 
     Raises:
-        DataError: if a scan cannot be read.
+        DataError: if a scan cannot be read, or a hit is not on it.
     """
     cuts = cut_all(hits)
     shapes: list[Rectangle | Label | Photo] = []
@@ -65,8 +66,17 @@ def cut_all(hits: Sequence[Hit]) -> list[Cut]:
 
 
 def cut_out(page: Image.Image, hit: Hit) -> Cut:
-    """Cut out the strip of a hit, as high as the word, as wide as the picture, with the word centered if possible."""
-    box = hit.box
+    """Cut out the strip of a hit, as high as the word, as wide as the picture, with the word centered if possible.
+
+    Raises:
+        DataError: if the word is not on the page.
+    """
+    # The index may be a stranger's, or older than the scan.
+    left, right = (min(max(edge, 0), page.width) for edge in (hit.box.left, hit.box.right))
+    top, bottom = (min(max(edge, 0), page.height) for edge in (hit.box.top, hit.box.bottom))
+    box = Box(left, top, right, bottom)
+    if box.width < 1 or box.height < 1:
+        raise DataError(f"has nothing on page {hit.number} where the index says; run drethtr index again", hit.page)
     scale = HEIGHT / box.height
     width = min(round(WIDTH / scale), page.width)
     left = min(max((box.left + box.right - width) // 2, 0), page.width - width)

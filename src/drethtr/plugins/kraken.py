@@ -60,7 +60,9 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         """Not supported: drethtr trains and saves its models."""
         raise NotImplementedError("train this model with: drethtr model finetune")
 
-    load_state_dict = state_dict
+    def load_state_dict(self, state: Any, **options: Any) -> None:
+        """Not supported, as `state_dict`."""
+        self.state_dict()
 
 
 def record(line: BaselineLine, read: ReadLine | None) -> BaselineOCRRecord:

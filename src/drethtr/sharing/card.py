@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.base.config import hint
+from drethtr.base.encoding import decoded
 from drethtr.base.errors import DataError
 from drethtr.recognition.model.file import Model
 
@@ -65,7 +66,7 @@ class MissingEntry:
     remedy: str
 
 
-def gaps(model: Model) -> list[MissingEntry]:
+def missing_entries(model: Model) -> list[MissingEntry]:
     """What is missing from the card of a model before it should be shared; empty if it is complete."""
     return [gap for find in (of_data, of_license, of_texts, of_rates, of_confidences) for gap in find(model)]
 
@@ -247,7 +248,7 @@ def read_additions(path: Path) -> Mapping[str, Any]:
     if kind is None:
         raise DataError("expected a .toml file with card entries, or a .json file from drethtr evaluate", path)
     try:
-        return kind(path.read_text(encoding="utf-8"))
+        return kind(decoded(path.read_bytes(), path))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     except (ValueError, RecursionError) as error:

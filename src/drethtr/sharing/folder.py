@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Unpack
 
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
-from drethtr.base.files import atomic_write
+from drethtr.base.files import write_text
 from drethtr.recognition.model.file import Model, in_8_bits, save_model
 from drethtr.recognition.recognizer import LoadOptions, Recognizer
 from drethtr.sharing.readme import readme
@@ -33,8 +33,7 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
             )
         # A model that was loaded from a quantized file is the same after another quantization.
         save_model(model, weights, bits=8 if in_8_bits(model).hash == model.hash else None)
-        with atomic_write(page) as unfinished:
-            unfinished.write_text(readme(model, repository), encoding="utf-8")
+        write_text(page, readme(model, repository))
     except OSError as error:
         raise DataError(f"cannot be read or written: {error.strerror}", page) from error
 
@@ -87,7 +86,7 @@ def fetch(repository: str, revision: str | None) -> Path:
         raise MissingExtraError("huggingface_hub", "hub") from error
     try:
         return Path(hf_hub_download(repository, MODEL, revision=revision))
-    except (OSError, ValueError) as error:
+    except Exception as error:  # the Hub's errors and those of its HTTP client have no common base
         reason = on_one_line(error)
         raise CheckpointError(
             f"not a local file or folder, nor available from the Hub: {reason}", repository
@@ -113,7 +112,7 @@ def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
             return api.upload_folder(
                 repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
             ).commit_url
-        except Exception as error:  # the Hub's errors and those of its HTTP client have no common base
+        except Exception as error:  # as in `fetch`
             raise CheckpointError(f"the Hub rejected the upload: {on_one_line(error)}", repository) from error
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from drethtr.base.version import __version__
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.file import Model
-from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
+from drethtr.sharing.card import RATE, WER, alphabet, has_rate, is_stated, mappings, missing_entries, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
 """Licenses whose identifier on the Hub is their usual name with hyphens for spaces."""
@@ -54,7 +54,7 @@ def readme(model: Model, repository: str) -> str:
         ("Limitations", [f"- {safe(item)}" for item in listed(card.get("weaknesses"))]),
         ("License", stated(card, "license")),
         ("Training", [*stated(card, "history"), *block(card.get("command", ""))]),
-        ("Missing information", [f"- {safe(gap.what)}" for gap in gaps(model)]),
+        ("Missing information", [f"- {safe(gap.what)}" for gap in missing_entries(model)]),
     )
     parts = [head(card), f"# {safe(card.get('name', 'A drethtr model'))}"]
     for title, lines in sections:

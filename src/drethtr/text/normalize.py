@@ -41,8 +41,8 @@ def fold_spaces(text: str) -> str:
 def visible(text: str) -> str:
     """Leave out characters that nobody sees: soft hyphens, marks of direction, zero-width spaces (category Cf).
 
-    Joiners stay in scripts that need them, signs that Unicode counts among them although they are seen stay, too. A
-    soft hyphen at the end of a line is seen: it is a hyphen.
+    Joiners are kept in scripts that need them, and so are visible signs that Unicode assigns to this category. A soft
+    hyphen at the end of a line is seen: it is a hyphen.
     """
     if text.isascii():
         return text

@@ -78,7 +78,9 @@ def test_a_file_where_the_folder_should_be_is_refused(drethtr, run):
 
 
 @pytest.mark.parametrize(
-    ("kept", "way_on"), [("best", "start over"), ("snapshot", "continue")], ids=["before a snapshot", "after it"]
+    ("kept", "way_on"),
+    [("best", "--resume starts over"), ("snapshot", "--resume to continue")],
+    ids=["before a snapshot", "after it"],
 )
 def test_a_stopped_run_says_what_resuming_it_does(drethtr, run, tmp_path, monkeypatch, kept, way_on):
     """It said that a run would be continued that then started over."""
@@ -89,7 +91,7 @@ def test_a_stopped_run_says_what_resuming_it_does(drethtr, run, tmp_path, monkey
 
     monkeypatch.setattr("drethtr.training.loop.train", stop)
     outcome = drethtr("train", run, "--output", tmp_path / "out")
-    assert outcome.code == 130 and outcome.err.endswith(f"run the same command with --resume to {way_on}\n")
+    assert outcome.code == 130 and outcome.err.endswith(f"the same command with {way_on}\n")
 
 
 @pytest.mark.parametrize("resume", [True, False])

@@ -23,10 +23,10 @@ from drethtr.sharing.card import (
     RATE,
     alphabet,
     figures_of,
-    gaps,
     has_rate,
     is_own,
     maker_of,
+    missing_entries,
     read_additions,
     refuse_fewer,
     refuse_foreign,
@@ -129,7 +129,7 @@ def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> Model:
 
 def report_gaps(model: Model, path: Path) -> None:
     """Print what a card lacks and how to add it; the exit code is 1 if it is incomplete."""
-    found = gaps(model)
+    found = missing_entries(model)
     if not found:
         typer.echo(f"{path}: the card is complete")
         return
