@@ -40,6 +40,22 @@ def test_formats_that_hold_several_pages_hold_those_of_a_file(given, tiny_path, 
     assert tasks_of(given, out, FORMATS, force=True) == tasks
 
 
+def test_a_file_that_cannot_be_written_costs_no_other(given, tiny_path, tmp_path, capsys):
+    out = tmp_path / "out"
+    tasks = tasks_of(given, out, FORMATS, force=False)
+    (out / "book_0001.page.xml").mkdir(parents=True)
+    [one] = given
+    proofs = [PageProof(original, Page("book.tif", 700, 300), (), False) for original in one.originals]
+    assert write_pages(tasks, proofs, Recognizer.load(tiny_path), FORMATS) == 1
+    assert "book_0001.page.xml" in capsys.readouterr().err
+    assert {path.name for path in out.glob("*.*") if path.is_file()} == {
+        "book.md",
+        "book_0002.page.xml",
+        "one.md",
+        "one.page.xml",
+    }
+
+
 def test_an_input_is_not_replaced(given, tmp_path):
     (tmp_path / "one.png").rename(tmp_path / "one.md")
     [one] = given

@@ -77,3 +77,23 @@ def test_pages_that_were_not_asked_for_are_not_counted(drethtr, scan):
     assert outcome.code == 0 and "1 file; results are beside the scans\n" in outcome.out
     outcome = drethtr("segment", scan.parent, "--pages", "9")
     assert outcome.code == 2 and "none of the files has a page in the given ranges" in outcome.err
+
+
+def test_two_scans_do_not_share_a_result(drethtr, scan):
+    """The second was counted as kept, and had no lines."""
+    letter().image.save(scan.with_suffix(".jpg"))
+    outcome = drethtr("segment", scan.parent)
+    assert outcome.code == 2 and "would both be written to" in outcome.err
+    assert not scan.with_name("letter.page.xml").exists()
+
+
+def test_descriptions_by_other_programs_are_not_replaced(drethtr, scan):
+    drethtr("segment", scan)
+    path = scan.with_name("letter.page.xml")
+    theirs = path.read_text("utf-8").replace("<Creator>drethtr", "<Creator>Transkribus")
+    path.write_text(theirs, "utf-8")
+    for inputs in (scan.parent, path):
+        outcome = drethtr("segment", inputs, "--force")
+        assert outcome.code == 2 and "another program wrote it; give an --output" in outcome.err
+        assert path.read_text("utf-8") == theirs
+    assert drethtr("segment", scan.parent, "--lines", "rapid", "--output", scan.parent / "out").code == 0

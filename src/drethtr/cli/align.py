@@ -95,7 +95,7 @@ def align(
     tasks = tasks_of(given, output, formats, force=force) if output is not None else []
     recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)
-    write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
+    failed += write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
     if ground_truth is not None:
         typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     pages = [page.lines for proof in proofs for page in proof.pages]

@@ -107,7 +107,7 @@ def check(
         proofs, failed = prove_all(given, recognizer, segmentation, rules)
         found = [line for proof in proofs for line in proof.lines]
         pages = [page for proof in proofs for page in proof.pages]
-        write_pages(tasks, pages, recognizer, formats)
+        failed += write_pages(tasks, pages, recognizer, formats)
         strips = page_strips(found, pages) if html_file is not None else {}
     if not found:
         raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")

@@ -85,17 +85,22 @@ def tasks_of(
 
 def write_pages(
     tasks: Sequence[FileTask], pages: Sequence[PageProof], recognizer: Recognizer, formats: Mapping[str, Format]
-) -> None:
+) -> int:
     """Write the pages of each file in each format, without those that could not be read.
 
-    Raises:
-        DataError: if a file cannot be written, or a person has worked on it.
+    Returns:
+        The number of files that could not be written, or on which a person has worked, which are reported.
     """
-    made_by = provenance_of(recognizer)
+    made_by, failed = provenance_of(recognizer), 0
     sheets = {proof.original.name: proof.original.sheet(proof.page) for proof in pages}
     for task in tasks:
         read = [sheets.get(original.name) for original in task.originals]
         for name, format in formats.items():
             for path, document in task.documents(name, format, read, made_by):
-                make_folder(path.parent)
-                write_result(path, format.write(document), "choose another folder")
+                try:
+                    make_folder(path.parent)
+                    write_result(path, format.write(document), "choose another folder")
+                except DataError as error:  # hours of reading are not lost for it
+                    report_skipped(error)
+                    failed += 1
+    return failed

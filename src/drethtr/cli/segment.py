@@ -14,7 +14,7 @@ from drethtr.documents.formats import FORMATS, formats_named
 from drethtr.pages.segment import segment_file
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
-from drethtr.pages.task import task_for
+from drethtr.pages.task import refuse_shared_results, task_for
 
 WITH_LINES = {name: FORMATS[name] for name in ("page", "alto", "json")}
 """Formats that hold lines without text."""
@@ -34,7 +34,7 @@ def segment(
     images: ImagesFolder = None,
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files that no person reviewed.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files of drethtr that no person reviewed.")] = False,
     threads: Annotated[
         int | None, threads_option("Threads to find lines with; default: one per free processor.")
     ] = None,
@@ -48,22 +48,30 @@ def segment(
     segmentation = segmentation_named(lines, order)
     endings = [one.ending for one in formats.values()]
     selection = select(inputs, output, endings, pages=pages, recursive=recursive, images=images)
-    errors, done, kept, found = list[DataError](), 0, 0, 0
-    with stopping(CONTINUE), tqdm(list(selection.opened(errors.append)), unit="file", disable=None) as files:
-        for file, originals in files:
-            task = task_for(file, originals, formats, selection.folders.get(file, file.parent), update=False)
+    failed, done, kept, found = 0, 0, 0, 0
+
+    def skip(error: DataError) -> None:
+        nonlocal failed
+        failed += 1
+        report_skipped(error)
+
+    tasks = [
+        task_for(file, originals, formats, selection.folders.get(file, file.parent), update=False)
+        for file, originals in selection.opened(skip)
+    ]
+    refuse_shared_results(tasks)
+    with stopping(CONTINUE), tqdm(tasks, unit="file", disable=None) as bar:
+        for task in bar:
             try:
                 number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say)
             except DataError as error:
-                errors.append(error)
+                skip(error)
             else:
                 done, kept, found = done + (number is not None), kept + (number is None), found + (number or 0)
-    for reason in errors:
-        report_skipped(reason)
     for words in selection.remarks:
         say(words)
     where = "; results are beside the scans" if output is None else f"; results are in {output}"
     rest = f"; {counted(kept, 'file')} kept" if kept else ""
     typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}{where if done or kept else ''}{rest}")
-    if errors:
+    if failed:
         raise typer.Exit(1 if done or kept else 2)

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, make_folder
 from drethtr.base.processors import free_processors
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page
+from drethtr.documents.read import made_here
 from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
 from drethtr.pages.segmentation import Segmentation, name_of
@@ -50,7 +52,7 @@ def segment_file(
     Files that exist are kept; returns None if all do.
 
     Args:
-        force: Replace them, unless a person has corrected one.
+        force: Replace them, unless a person has corrected one, or another program wrote the description of a page.
         report: Called with what is odd in a description and was left out.
 
     Raises:
@@ -58,6 +60,7 @@ def segment_file(
     """
     if force:
         refuse_replacing_reviewed(task, KEPT)
+        refuse_replacing_descriptions(task)
     elif all(map(is_there, task.wanted)):
         return None
     count = 0
@@ -74,3 +77,16 @@ def segment_file(
             write_result(target, formats[name].write(document), KEPT)
         count += len(page.lines)
     return count
+
+
+def refuse_replacing_descriptions(task: FileTask) -> None:
+    """Refuse to replace a description of a page that another program wrote; its texts and marks would be lost.
+
+    Raises:
+        DataError: naming the first.
+    """
+    targets = {path.resolve() for path in task.wanted}
+    for original in task.originals:
+        path = original.description
+        if path is not None and path.resolve() in targets and not made_here(path):
+            raise DataError("is not replaced, because another program wrote it; give an --output", path)

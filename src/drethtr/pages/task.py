@@ -232,21 +232,32 @@ def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
                 "choose one of them, or rename the input",
                 task.path,
             )
-    owners: dict[str, FileTask] = {}
+    refuse_shared_results(tasks)
     read = {
         folders.resolved(path) for task in tasks for path in {task.path, *(one.source.path for one in task.originals)}
     }
+    for task in tasks:
+        for target in task.wanted:
+            is_input = folders.is_there(target) and folders.resolved(target) in read
+            if is_input and not (task.in_place and target == task.updated):
+                raise DataError(
+                    f"{target} is an input and would be overwritten; choose another --output, at least for this format"
+                )
+
+
+def refuse_shared_results(tasks: Sequence[FileTask]) -> None:
+    """Refuse results of two files with the same path.
+
+    Raises:
+        DataError: naming the files.
+    """
+    owners: dict[str, FileTask] = {}
     for task in tasks:
         for target in task.wanted:
             if (owner := owners.setdefault(os.path.normcase(target), task)) is not task:
                 raise DataError(
                     f"{owner.path} and {task.path} would both be written to {target}; "
                     "rename one, or read them in two runs, each into its own folder"
-                )
-            is_input = folders.is_there(target) and folders.resolved(target) in read
-            if is_input and not (task.in_place and target == task.updated):
-                raise DataError(
-                    f"{target} is an input and would be overwritten; choose another --output, at least for this format"
                 )
 
 
