@@ -1,1 +1,12 @@
-"""The foundation of all other packages: errors, configuration, atomic files, sandboxed calls, downloads."""
+"""The foundation of all other packages: files that survive, input that is not trusted, configuration, errors.
+
+errors.py                                  what went wrong, where, and the cure
+config.py                                  frozen dataclasses from TOML and back; variants by their names
+files.py, locks.py, links.py               write whole files, take turns, stay inside folders that somebody sent
+sandbox.py, archive.py, database.py        decoders in a child process with limits; ZIP and SQLite files of others
+web.py, urls.py, cache.py, credentials.py  downloads, addresses of every kind, and what messages must not show
+native.py                                  the compiled inner loops, if they were built
+processors.py, recent.py                   how many threads; results that several threads share
+plugins.py, lazy.py, version.py            entry points; packages whose modules are imported when they are used
+encoding.py, wording.py                    texts of people; numbers and lists in messages
+"""
