@@ -99,12 +99,28 @@ def test_what_was_known_can_be_kept():
 def test_what_was_pruned_to_nothing_can_be_kept(most):
     """A small model has no n-gram of the greatest lengths, though it knows of them."""
     small, new = learned(most=most), ["hag", "a hag", "gag"] * 9
-    both = learn([new, small], [0.5, 0.5], TOKENIZER, order=ORDER, most=10_000)
+    both = learn([Ingredient(new, 0.5), Ingredient(small, 0.5)], TOKENIZER, order=ORDER, most=10_000)
     both.check()
     tokens = TOKENIZER.encode("a hag")
     assert log_probability(both, tokens) > log_probability(small, tokens) + 3
-    again = learn([small], [1.0], TOKENIZER, order=ORDER, most=10_000)
+    again = learn([Ingredient(small)], TOKENIZER, order=ORDER, most=10_000)
     assert log_probability(again, tokens) == pytest.approx(log_probability(small, tokens), abs=0.5)
+
+
+@pytest.mark.parametrize("most", [20, 40, 60])
+def test_next_to_nothing_of_a_pruned_model_changes_nothing(most):
+    """It may have an n-gram without the one that this ends in, which texts must still give its probability.
+
+    Steps of a sixteenth of a nat leave a nat of doubt where nearly nothing is left for other tokens; it was six.
+    """
+    new = ["hag", "a hag", "gag", "a cafe had bad cab", "bad head", "a fad", "he had a bed"]
+    alone, both = (
+        learn(ingredients, TOKENIZER, order=ORDER, most=10_000)
+        for ingredients in ([Ingredient(new)], [Ingredient(new, 1 - 1e-9), Ingredient(learned(most=most), 1e-9)])
+    )
+    for text in (*TEXTS, *new):
+        tokens = TOKENIZER.encode(text)
+        assert both.surprises(tokens) == pytest.approx(alone.surprises(tokens), abs=1.5), text
 
 
 def test_what_is_pruned_of_what_was_known_matters_least():

@@ -253,11 +253,17 @@ class Mixed(NamedTuple):
 
 def mixed(sources: Sequence[Sequence[NGramStatistics]], parts: Sequence[float], size: int) -> list[Mixed]:
     """Interpolate sources with weights `parts`, which sum to 1; the unigrams comprise the whole vocabulary."""
-    keys, each = np.arange(size), [np.full(size, 1 / size)] * len(sources)
+    every = [
+        np.unique(np.concatenate([source.keys for source in of_length])) for of_length in zip(*sources, strict=True)
+    ]
+    every[0] = np.arange(size)
+    for length in range(len(every) - 1, 1, -1):  # a pruned model may lack what an n-gram of it ends in
+        every[length - 1] = np.union1d(every[length - 1], every[length] % size**length)
+    keys, each = every[0], [np.full(size, 1 / size)] * len(sources)
     found_so_far: list[Mixed] = []
     for length, of_length in enumerate(zip(*sources, strict=True), start=1):
         if length > 1:
-            before, keys = keys, np.unique(np.concatenate([source.keys for source in of_length]))
+            before, keys = keys, every[length - 1]
             places, _ = look_up(before, keys % size ** (length - 1))
             each = [shares[places] for shares in each]
         shorter = sum_of(each, parts)
