@@ -95,7 +95,7 @@ def test_the_host_is_measured_against_another_version(drethtr, tmp_path, lines):
 
 
 def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "LARGE", (600, 800))
+    monkeypatch.setattr(pages, "LARGE", 480_000)
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a cabbage"])
     options = ("--lines", "projection", "--device", "cpu", "--json", tmp_path / "pages.json")
     outcome = drethtr("bench", "pages", tmp_path / "a.xml", *options)
@@ -113,7 +113,7 @@ def test_pages_are_measured_with_the_threads_and_on_the_device_that_are_asked_fo
         return measure_page(page, recognizer, finder)
 
     monkeypatch.setattr(pages, "measure_page", seeing)
-    monkeypatch.setattr(pages, "LARGE", (600, 800))
+    monkeypatch.setattr(pages, "LARGE", 480_000)
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a cabbage"])
     assert drethtr("bench", "pages", tmp_path / "a.xml", "--device", "cpu", "--threads", "1").code == 0
     assert set(seen) == {(1, 1)}
