@@ -1,4 +1,4 @@
-"""A short training run, and `drethtr model train` in separate processes."""
+"""A short training run, here or in processes of its own."""
 
 import os
 import subprocess
@@ -9,6 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image, ImageDraw
+
+from drethtr.base import config
+from drethtr.training.loop import train
+from drethtr.training.run import RunConfig
 
 RUN = """
 samples = 96
@@ -59,10 +63,18 @@ def data(tmp_path: Path) -> Path:
     return write_data(tmp_path)
 
 
-def start(data: Path, output: str, *options: str, processes: int = 1, **variables: str) -> subprocess.Popen[bytes]:
+def train_here(folder: Path, output: str, *settings: str, resume: bool = False) -> None:
+    """Train in this process: starting another one takes longer than a short run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        train(config.load(RunConfig, Path("run.toml"), settings), Path(output), resume=resume, workers=0)
+
+
+def start(folder: Path, output: str, *settings: str, processes: int = 1, **variables: str) -> subprocess.Popen[bytes]:
     """Start `drethtr model train` on the CPU, with these environment variables."""
-    train = ["-m", "drethtr", "train", "run.toml", "--output", output, "--device", "cpu", *options]
-    return launch(data, train, processes=processes, **variables)
+    wanted = (option for setting in settings for option in ("--set", setting))
+    program = ["-m", "drethtr", "model", "train", "run.toml", "--output", output, "--device", "cpu", *wanted]
+    return launch(folder, program, processes=processes, **variables)
 
 
 def launch(data: Path, program: list[str], *, processes: int, **variables: str) -> subprocess.Popen[bytes]:

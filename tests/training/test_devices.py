@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +12,12 @@ import ranks
 import torch
 from holding import Hold
 from safetensors.torch import load_file
-from training_runs import finish, launch, start, write_data
+from training_runs import finish, launch, start, train_here, write_data
 
-from drethtr.base import config
 from drethtr.training.devices import Devices
-from drethtr.training.loop import train
-from drethtr.training.run import RunConfig
 
 TOGETHER = ("batches_per_step=2", "samples=64")
 UNTAUGHT = ("loss.ctc=0", "loss.draft=0", "samples=32")
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run that this process did: starting another one takes longer than the run."""
-    folder = write_data(tmp_path_factory.mktemp("alone"))
-    train_here(folder)
-    return folder
-
-
-def train_here(folder: Path, *settings: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        train(config.load(RunConfig, Path("run.toml"), [*TOGETHER, *settings]), Path("one"), workers=0)
-
-
-def start_two(
-    folder: Path, output: str, *settings: str, resume: bool = False, **variables: str
-) -> subprocess.Popen[bytes]:
-    wanted = (option for setting in (*TOGETHER, *settings) for option in ("--set", setting))
-    return start(folder, output, *wanted, *(["--resume"] if resume else []), processes=2, **variables)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -58,8 +33,8 @@ def assert_alike(one: Path, other: Path) -> None:
 
 def test_two_processes_train_like_one(data: Path) -> None:
     """Also where the CTC head is not trained: torch waits for the gradients of weights that have none."""
-    train_here(data, *UNTAUGHT)
-    finish(start_two(data, "two", *UNTAUGHT))
+    train_here(data, "one", *TOGETHER, *UNTAUGHT)
+    finish(start(data, "two", *TOGETHER, *UNTAUGHT, processes=2))
     assert_alike(data / "one", data / "two")
     one, two = ((data / output / "metrics.jsonl").read_text().splitlines() for output in ("one", "two"))
     assert len(one) == len(two)
@@ -94,15 +69,16 @@ def test_processes_wait_while_one_reads(tmp_path: Path) -> None:
     finish(launch(tmp_path, [rank_waits.__file__], processes=2))
 
 
-def test_a_killed_rank_is_resumed(alone: Path) -> None:
-    hold = Hold(alone / "held", "snapshot.safetensors", 2)
-    process = start_two(alone, "killed", **hold.variables)
+def test_what_a_killed_rank_leaves_is_resumed_by_one_process(data: Path) -> None:
+    train_here(data, "one", *TOGETHER)
+    hold = Hold(data / "held", "snapshot.safetensors", 2)
+    process = start(data, "killed", *TOGETHER, processes=2, **hold.variables)
     hold.wait(process)
     os.kill(started_by(process.pid)[-1], signal.SIGKILL)
     process.communicate(timeout=300)
     assert process.returncode != 0
-    finish(start_two(alone, "killed", resume=True))
-    assert_alike(alone / "one", alone / "killed")
+    train_here(data, "killed", *TOGETHER, resume=True)
+    assert_alike(data / "one", data / "killed")
 
 
 def started_by(launcher: int) -> list[int]:

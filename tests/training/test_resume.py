@@ -6,28 +6,24 @@ from pathlib import Path
 
 from holding import Hold
 from safetensors.torch import load_file
-from training_runs import finish, start
+from training_runs import start, train_here
 
-MUON = ("--set", 'optimizer.method={kind="Muon"}', "--set", "samples=64")  # which has the more to remember
-
-
-def test_killed_and_resumed_equals_uninterrupted(data: Path) -> None:
-    resumed_equals_whole(data, *MUON)
-
-
-def test_a_run_with_a_teacher_resumes_in_the_same_way(data: Path) -> None:
-    finish(start(data, "teacher", "--set", "samples=16"))
-    resumed_equals_whole(data, "--set", 'teacher={path="teacher/latest.safetensors", known=100.0}', *MUON)
+LEARNED = (
+    "samples=64",
+    'optimizer.method={kind="Muon"}',  # which has the more to remember
+    'teacher={path="teacher/latest.safetensors", known=100.0}',
+)
 
 
-def resumed_equals_whole(data: Path, *options: str) -> None:
-    finish(start(data, "whole", *options))
+def test_killed_and_resumed_equals_uninterrupted(data: Path, one_thread: None) -> None:
+    train_here(data, "teacher", "samples=16")
+    train_here(data, "whole", *LEARNED)
     hold = Hold(data / "held", "snapshot.safetensors", 2)  # so that it has done more than it saved
-    process = start(data, "killed", *options, **hold.variables)
+    process = start(data, "killed", *LEARNED, **hold.variables)
     hold.wait(process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    finish(start(data, "killed", "--resume", *options))
+    train_here(data, "killed", *LEARNED, resume=True)
     for name in ("latest", "best"):
         whole, killed = (load_file(data / run / f"{name}.safetensors") for run in ("whole", "killed"))
         assert whole.keys() == killed.keys()

@@ -49,15 +49,6 @@ def pages(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def one_thread():
-    """As programs that tests start have: with another number of threads, sums are rounded otherwise."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread):
     monkeypatch.chdir(pages)
     train = ["-m", "drethtr", "model", "train-layout", "run.toml", "--output", "killed", "--device", "cpu"]
