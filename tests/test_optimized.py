@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from programs import source_first
 from soak.kills import content
-from soak.scenarios import readings
+from soak.scenarios import model
 
 ROOT = Path(__file__).parents[1]
-CORPUS = ROOT / "tests" / "fuzzing" / "corpus"
 SAMPLES = ROOT / "samples"
 LETTER = SAMPLES / "page" / "letter.jpg"
-LINE = ROOT / "samples" / "000000.png"
+LINE = SAMPLES / "000000.png"
 TIMES = re.compile(r"\b[\d.]+ s\b|\d\d:\d\d|[\d.]+ ?(page|line)s?/s")
 """Durations in the output."""
 
@@ -36,29 +35,20 @@ main()
 """
 """Documents say when they were written: always at the same time."""
 
-MODEL = ("--model", "tiny.safetensors")
 COMMANDS = {
-    "a line": (0, "transcribe", LINE),
-    "odd pages": (1, "transcribe", *sorted(CORPUS.glob("*.xml")), *sorted(CORPUS.glob("*.pdf"))),
     "half a model": (2, "transcribe", LINE, "--model", "half.safetensors"),
     "no index": (2, "search", "half.safetensors", "word"),
-    "a text to check": (1, "check", SAMPLES, *MODEL),
-    "an odd run": (2, "train", CORPUS / "toml-deep.toml", "--output", "out"),
     "a page": (0, "transcribe", LETTER, "--format", "page,alto,pdf,tei,docx", "--output", "out", "--decoder", "ctc"),
-    "an index": (0, "index", LETTER, "--output", "a.sqlite", "--decoder", "ctc"),
-    "an evaluation": (0, "evaluate", SAMPLES, *MODEL, "--decoder", "ctc"),
-    "a calibration": (0, "calibrate", "tiny.safetensors", "few", "--decoder", "ctc", "--output", "new.safetensors"),
-    "lines to check": (0, "data", "check", SAMPLES),
-    "a model": (1, "info", "--check", "tiny.safetensors"),
+    "a text to check": (1, "check", SAMPLES, "--model", "tiny.safetensors"),
 }
 """The exit code of each, and its words."""
 
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """A model, half a model, and lines of which the model reads some well."""
+    """A model, and half a model."""
     folder = tmp_path_factory.mktemp("inputs")
-    readings(folder)
+    model(folder)
     (folder / "half.safetensors").write_bytes((folder / "tiny.safetensors").read_bytes()[:5000])
     return folder
 
