@@ -1,5 +1,6 @@
 """A folder over HTTP: the real application on a real folder."""
 
+import json
 import re
 from io import BytesIO
 from zipfile import ZipFile
@@ -386,6 +387,14 @@ def test_half_a_character_in_a_name_keeps_nobody_from_being_shown(client, page):
     assert shown["who"] == "\ufffd"
     ada = {"id": "2", "who": "Ada \U0001f58b", "page": page, "line": None}
     assert ada in client.post("/api/here", json=ada).json()
+
+
+def test_half_a_character_in_a_tag_leaves_a_file_that_other_programs_can_read(client, page, line, tmp_path):
+    tags = [{"name": "person", "start": 0, "length": 1, "details": {"key": "\ud800\U0001f58b"}}]
+    headers = {"If-Match": line["revision"], "Content-Type": "application/json"}
+    answer = client.put(address(page, line), content=json.dumps({"tags": tags}), headers=headers).json()
+    assert [tag["details"] for tag in answer["tags"]] == [{"key": "\ufffd\U0001f58b"}]
+    assert r"key:\ufffd\ud83d\udd8b;" in (tmp_path / "scans" / "a.page.xml").read_text(encoding="utf-8")
 
 
 def test_everybody_learns_where_the_others_are(client, page):
