@@ -29,7 +29,7 @@ def client(tmp_path, tiny_path):
         Workspace.open(tmp_path / "scans") as workspace,
         Session(workspace, recognizer, lines) as session,
         TestClient(
-            make_app(recognizer, lines.finder, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
+            make_app(recognizer, lines, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
         ) as client,
     ):
         yield client
@@ -412,7 +412,7 @@ def test_only_who_manages_sees_the_tokens_of_others_and_starts_the_machine(tmp_p
     recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     access = Access.of("127.0.0.1", token="a-secret")
     with Workspace.open(tmp_path / "scans") as workspace, Session(workspace, recognizer, lines) as session:
-        app = make_app(recognizer, lines.finder, session=session, access=access)
+        app = make_app(recognizer, lines, session=session, access=access)
         for role in Role:
             header = {"Authorization": f"Bearer {role.token('a-secret')}"}
             with TestClient(app, "http://localhost", headers=header) as client:
