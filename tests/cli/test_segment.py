@@ -94,7 +94,7 @@ def test_files_of_other_programs_are_not_replaced(drethtr, scan):
     path.write_text(theirs, "utf-8")
     for inputs in (scan.parent, path):
         outcome = drethtr("segment", inputs, "--force")
-        assert outcome.code == 2 and "another program wrote it; choose another --output" in outcome.err
+        assert outcome.code == 2 and "another program wrote it; write elsewhere with --output" in outcome.err
         assert path.read_text("utf-8") == theirs
     assert drethtr("segment", scan.parent, "--lines", "rapid", "--output", scan.parent / "out").code == 0
 
@@ -107,7 +107,7 @@ def test_files_of_other_programs_elsewhere_are_not_replaced_and_ours_are(drethtr
     theirs = path.read_text("utf-8").replace("drethtr", "scribe")
     path.write_text(theirs, "utf-8")
     outcome = drethtr(*command)
-    assert outcome.code == 2 and "another program wrote it; choose another --output" in outcome.err
+    assert outcome.code == 2 and "another program wrote it; write elsewhere with --output" in outcome.err
     assert path.read_text("utf-8") == theirs
 
 

@@ -102,7 +102,7 @@ def write_pages(
                 try:
                     make_folder(path.parent)
                     write_result(path, format.write(document), "choose another folder")
-                except DataError as error:  # the others are still written, after hours of reading
+                except DataError as error:  # after hours of reading, the others are still written
                     report_skipped(error)
                     failed += 1
     return failed

@@ -87,4 +87,4 @@ def refuse_replacing_others(task: FileTask) -> None:
     """
     for path in task.wanted:
         if is_there(path) and not made_here(path):
-            raise DataError("is not replaced, because another program wrote it; choose another --output", path)
+            raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)
