@@ -21,7 +21,7 @@ def served(folder, model, samples=None, access=HERE, lines="projection"):
     ):
         if samples:
             session.learner.samples = samples
-        server = serving(make_app(recognizer, lines.finder, session=session, access=access), 1)
+        server = serving(make_app(recognizer, lines, session=session, access=access), 1)
         thread = Thread(target=server.run, args=([door],))
         thread.start()
         try:

@@ -1,5 +1,7 @@
 """Where `align` and `check` write pages: to the same files as `transcribe`."""
 
+from dataclasses import replace
+
 import pytest
 from made_pages import TEXTS, blank, write
 
@@ -35,7 +37,7 @@ def test_formats_that_hold_several_pages_hold_those_of_a_file(given, tiny_path, 
     assert {path.name for path in out.iterdir()} == {"book.md", "book_0002.page.xml"}
     write_pages(tasks, proofs, recognizer, FORMATS)
     assert {path.name for path in out.iterdir()} == {"book.md", "book_0001.page.xml", "book_0002.page.xml"}
-    with pytest.raises(DataError, match=r"book_0001\.page\.xml exists; choose another folder or use --force"):
+    with pytest.raises(DataError, match=r"book_0001\.page\.xml exists; choose another output or use --force"):
         tasks_of(given, out, FORMATS, force=False)
     assert tasks_of(given, out, FORMATS, force=True) == tasks
 
@@ -61,4 +63,11 @@ def test_an_input_is_not_replaced(given, tmp_path):
     [one] = given
     files = {tmp_path / "one.md": one.files[tmp_path / "one.png"]}
     with pytest.raises(DataError, match="is an input and would be overwritten"):
-        tasks_of([type(one)(files, one.text, one.source)], tmp_path, FORMATS, force=True)
+        tasks_of([replace(one, files=files)], tmp_path, FORMATS, force=True)
+
+
+def test_a_given_text_is_not_replaced(given, tmp_path):
+    (tmp_path / "text.txt").rename(tmp_path / "one.md")
+    given = open_proof_inputs([str(tmp_path / name) for name in ("one.png", "one.md")], texts_needed=True)
+    with pytest.raises(DataError, match=r"one\.md is an input and would be overwritten"):
+        tasks_of(given, tmp_path, FORMATS, force=True)

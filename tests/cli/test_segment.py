@@ -87,13 +87,31 @@ def test_two_scans_do_not_share_a_result(drethtr, scan):
     assert not scan.with_name("letter.page.xml").exists()
 
 
-def test_descriptions_by_other_programs_are_not_replaced(drethtr, scan):
+def test_files_of_other_programs_are_not_replaced(drethtr, scan):
     drethtr("segment", scan)
     path = scan.with_name("letter.page.xml")
     theirs = path.read_text("utf-8").replace("<Creator>drethtr", "<Creator>Transkribus")
     path.write_text(theirs, "utf-8")
     for inputs in (scan.parent, path):
         outcome = drethtr("segment", inputs, "--force")
-        assert outcome.code == 2 and "another program wrote it; give an --output" in outcome.err
+        assert outcome.code == 2 and "another program wrote it; write elsewhere with --output" in outcome.err
         assert path.read_text("utf-8") == theirs
     assert drethtr("segment", scan.parent, "--lines", "rapid", "--output", scan.parent / "out").code == 0
+
+
+@pytest.mark.parametrize("name", ["page", "alto", "json"])
+def test_files_of_other_programs_elsewhere_are_not_replaced_and_ours_are(drethtr, scan, tmp_path, name):
+    command = ("segment", scan, "--format", name, "--output", tmp_path, "--force")
+    assert drethtr(*command).code == drethtr(*command).code == 0
+    [path] = tmp_path.glob("letter.*")
+    theirs = path.read_text("utf-8").replace("drethtr", "scribe")
+    path.write_text(theirs, "utf-8")
+    outcome = drethtr(*command)
+    assert outcome.code == 2 and "another program wrote it; write elsewhere with --output" in outcome.err
+    assert path.read_text("utf-8") == theirs
+
+
+def test_a_page_in_json_replaces_itself_if_drethtr_wrote_it(drethtr, scan):
+    drethtr("segment", scan, "--format", "json")
+    path = scan.with_name("letter.json")
+    assert drethtr("segment", path, "--lines", "projection", "--format", "json", "--force").code == 0

@@ -1,4 +1,5 @@
 from concurrent.futures import wait
+from threading import Event
 
 import pytest
 
@@ -17,3 +18,15 @@ def test_a_bug_in_the_background_is_printed(error, shown, capsys):
     wait([executor.submit_background(fail)])
     executor.shutdown()
     assert ("Traceback" in capsys.readouterr().err) == shown
+
+
+def test_nobody_waits_for_work_that_is_cancelled_at_the_end():
+    """A request to confirm a line kept the program alive."""
+    executor, begun, go_on = PriorityExecutor(), Event(), Event()
+    executor.submit(lambda: begun.set() or go_on.wait())
+    assert begun.wait(60)
+    queued = {executor.submit(print), executor.submit_background(print)}
+    executor.shutdown(wait=False)
+    assert wait(queued, timeout=0).done == queued and all(future.cancelled() for future in queued)
+    go_on.set()
+    executor.shutdown()  # twice, as the first did not wait

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -214,6 +215,32 @@ def test_what_an_older_version_noted_about_missing_pages_is_understood(scans, da
     assert read_book(scans / "two.tif", out, tiny_path, ["csv", "txt"]) == [] and not (out / ".two.pages").exists()
     rows = csv.DictReader((out / "two.csv").read_text(encoding="utf-8-sig").splitlines())
     assert {row["page"] for row in rows} == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "outcome"),
+    [("record.Record.add", pytest.raises(DataError, match="cannot be used now")), ("plan.digest_of", nullcontext())],
+    ids=["record", "scans"],
+)
+def test_a_note_of_an_older_version_stays_until_it_is_recorded(
+    scans, damaged, tiny_path, tmp_path, monkeypatch, missing, outcome
+):
+    """It was removed, and the result looked complete without its page."""
+    book, out = scans / "two.tif", tmp_path / "out"
+    assert read_book(book, out, tiny_path) == [1]
+    (out / RECORD).unlink()
+    note = out / ".two.pages" / "two.txt.lacks"
+    note.write_text("2")
+
+    def fail(*arguments):
+        raise DataError("cannot be used now")
+
+    with monkeypatch.context() as away, outcome:
+        away.setattr(f"drethtr.pages.{missing}", fail)
+        read_book(book, out, tiny_path)
+    assert note.exists()
+    damaged(False)
+    assert read_book(book, out, tiny_path) == [2] and not note.parent.exists()
 
 
 def test_a_result_that_lacks_a_page_never_looks_complete(scans, damaged, tiny_path, tmp_path, monkeypatch):

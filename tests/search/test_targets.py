@@ -191,7 +191,7 @@ def test_a_table_replaces_its_like_but_no_other_file(build, tmp_path):
     ):
         put()
         before = table.read_bytes()
-        with pytest.raises(DataError, match=r"a\.parquet: is no table of an index, and is not replaced"):
+        with pytest.raises(DataError, match=r"a\.parquet: is not a table of an index, so it is not replaced"):
             target_named("parquet", index)
         assert table.read_bytes() == before
 

@@ -22,7 +22,7 @@ def client(tmp_path, tiny_path):
     with (
         Workspace.open(tmp_path / "scans") as workspace,
         Session(workspace, recognizer, lines) as session,
-        TestClient(make_app(recognizer, lines.finder, session=session), "http://localhost") as client,
+        TestClient(make_app(recognizer, lines, session=session), "http://localhost") as client,
     ):
         yield client
 

@@ -21,7 +21,6 @@ from waiting import until
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
 from drethtr.editing.alternatives import Alternatives
-from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.server import connections, uploads
 from drethtr.server.app import make_app
@@ -76,7 +75,7 @@ def port(tiny_path, tmp_path, heard):
     with (
         Workspace.open(tmp_path) as workspace,
         Session(workspace, recognizer, lines) as session,
-        served(make_app(recognizer, lines.finder, session=session), heard) as port,
+        served(make_app(recognizer, lines, session=session), heard) as port,
     ):
         yield port
 
@@ -352,7 +351,7 @@ def test_searches_leave_threads_for_lines(tiny_path, heard, monkeypatch):
     monkeypatch.setattr(SearchService, "hits", lambda *_: begun.release() or (goes_on.wait(60) and []))
     written, image = BytesIO(), Image.new("L", (90, 40), 255)
     image.save(written, "PNG")
-    app = make_app(Recognizer.load(tiny_path), lambda original: Projection(), index="a.sqlite")
+    app = make_app(Recognizer.load(tiny_path), segmentation_named("projection"), index="a.sqlite")
     with served(app, heard) as port, ExitStack() as all_of_them:
         all_of_them.callback(goes_on.set)
         for _ in range(25):

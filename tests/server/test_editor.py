@@ -1,5 +1,6 @@
 """A folder over HTTP: the real application on a real folder."""
 
+import json
 import re
 from io import BytesIO
 from zipfile import ZipFile
@@ -28,7 +29,7 @@ def client(tmp_path, tiny_path):
         Workspace.open(tmp_path / "scans") as workspace,
         Session(workspace, recognizer, lines) as session,
         TestClient(
-            make_app(recognizer, lines.finder, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
+            make_app(recognizer, lines, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
         ) as client,
     ):
         yield client
@@ -388,6 +389,14 @@ def test_half_a_character_in_a_name_keeps_nobody_from_being_shown(client, page):
     assert ada in client.post("/api/here", json=ada).json()
 
 
+def test_half_a_character_in_a_tag_leaves_a_file_that_other_programs_can_read(client, page, line, tmp_path):
+    tags = [{"name": "person", "start": 0, "length": 1, "details": {"key": "\ud800\U0001f58b"}}]
+    headers = {"If-Match": line["revision"], "Content-Type": "application/json"}
+    answer = client.put(address(page, line), content=json.dumps({"tags": tags}), headers=headers).json()
+    assert [tag["details"] for tag in answer["tags"]] == [{"key": "\ufffd\U0001f58b"}]
+    assert r"key:\ufffd\ud83d\udd8b;" in (tmp_path / "scans" / "a.page.xml").read_text(encoding="utf-8")
+
+
 def test_everybody_learns_where_the_others_are(client, page):
     ada = {"id": "1", "who": "Ada", "page": page, "line": "l1"}
     assert client.post("/api/here", json=ada).json() == [ada]
@@ -403,7 +412,7 @@ def test_only_who_manages_sees_the_tokens_of_others_and_starts_the_machine(tmp_p
     recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     access = Access.of("127.0.0.1", token="a-secret")
     with Workspace.open(tmp_path / "scans") as workspace, Session(workspace, recognizer, lines) as session:
-        app = make_app(recognizer, lines.finder, session=session, access=access)
+        app = make_app(recognizer, lines, session=session, access=access)
         for role in Role:
             header = {"Authorization": f"Bearer {role.token('a-secret')}"}
             with TestClient(app, "http://localhost", headers=header) as client:

@@ -28,6 +28,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import CheckpointError
 from drethtr.documents.formats import FORMATS
 from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.transcribe import transcribe_page
 from drethtr.server import app, request_queue, service, uploads
 from drethtr.server.app import DESCRIPTION, make_app
@@ -38,7 +39,7 @@ from drethtr.server.request_queue import RequestQueue
 def serving(recognizer, index=None):
     """What asks a server of this recognizer: status, media type and content of an answer."""
     config = uvicorn.Config(
-        app.make_app(recognizer, lambda original: Projection(), index=index), port=0, log_level="error"
+        app.make_app(recognizer, segmentation_named("projection"), index=index), port=0, log_level="error"
     )
     server = uvicorn.Server(config)
     thread = Thread(target=server.run)
@@ -426,7 +427,7 @@ def test_a_length_that_is_no_number_is_a_bad_request(recognizer, length):
         "headers": [],
     }
     scope["headers"] = [(b"host", b"localhost"), (b"content-length", length.encode("latin-1"))]
-    asyncio.run(app.make_app(recognizer, lambda original: Projection())(scope, receive, send))
+    asyncio.run(app.make_app(recognizer, segmentation_named("projection"))(scope, receive, send))
     assert sent[0]["status"] == 400 and "the number of bytes" in json.loads(sent[1]["body"])["error"]
 
 
@@ -518,7 +519,7 @@ def test_the_description_is_of_what_is_served(recognizer):
     description = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
     served = {
         (route.path, method.lower())
-        for route in make_app(recognizer, lambda original: None).routes
+        for route in make_app(recognizer, Segmentation()).routes
         for method in route.methods - {"HEAD"}
     }
     described = {(path, method) for path, methods in description["paths"].items() for method in methods}

@@ -55,4 +55,5 @@ def test_the_users_of_connections_are_those_of_open_ones(tmp_path):
     rows = [(50000, "01", 1000), (8010, "01", 1001), (50000, "05", 0), (50001, "01", 1002), (50000, "01", 1003)]
     table.write_text("  sl  local_address\n" + "".join(row.format(at, *one) for at, one in enumerate(rows)))
     assert list(users_in(table, 50000, 8010)) == [1000, 1003]
-    assert list(users_in(tmp_path / "none", 50000, 8010)) == []
+    for unreadable in (tmp_path / "none", tmp_path):  # a container may hide or lock the tables
+        assert list(users_in(unreadable, 50000, 8010)) == []

@@ -94,6 +94,20 @@ test("tags of a line that somebody else has changed are refused, and the line is
   assert.deepEqual([state, text, line, store.state], ["clean", "theirs", theirs, "saved"]);
 });
 
+for (const status of [404, 409])
+  test(`a line that is gone when its tags are sent (${status}) leaves the page`, async () => {
+    const store = new PageStore("p1", DRAFTS);
+    store.take(pageOf("a", "b"));
+    globalThis.fetch = async (_, { method }) =>
+      method === "PUT" ? Response.json({ error: "this line was removed" }, { status }) : Response.json(pageOf("a"));
+    await assert.rejects(
+      store.tag("l1", () => []),
+      /his line was removed/,
+    );
+    await new Promise((done) => setTimeout(done));
+    assert.deepEqual([store.entries.has("l1"), store.order.length, store.state], [false, 1, "saved"]);
+  });
+
 test("no tag is sent while the text is not saved, and a refusal of tags is told", async () => {
   const store = new PageStore("p1", DRAFTS);
   store.take(pageOf("a"));

@@ -54,7 +54,7 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]
         with (
             workspace,
             Session(workspace, recognizer, segmentation) as session,
-            TestClient(make_app(recognizer, segmentation.finder, session=session), "http://localhost") as client,
+            TestClient(make_app(recognizer, segmentation, session=session), "http://localhost") as client,
         ):
             idle = [timed("a check for changes by others", session.watcher.look) for _ in range(TIMES)]
             return [first, opened, *requests(client), middle(idle)]

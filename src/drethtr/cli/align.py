@@ -92,7 +92,7 @@ def align(
     breaks = member_named("line breaks", line_breaks, LineBreaks)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=images_in(images)))
-    tasks = tasks_of(given, output, formats, force=force) if output is not None else []
+    tasks = tasks_of(given, output, formats, force=force)
     recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)
     failed += write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)

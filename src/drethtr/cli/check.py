@@ -102,7 +102,7 @@ def check(
         if output is None:
             refuse_unused(ctx, "no pages are written without --output", "format")
         given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=images_in(images)))
-        tasks = tasks_of(given, output, formats, force=force) if output is not None else []
+        tasks = tasks_of(given, output, formats, force=force)
         recognizer = reading.load()
         proofs, failed = prove_all(given, recognizer, segmentation, rules)
         found = [line for proof in proofs for line in proof.lines]

@@ -86,7 +86,7 @@ def edit(
         with Session(workspace, recognizer, segmentation, chosen, load, reading.device) as session:
             ticket = None if token is None or no_browser else Ticket()
             access = Access.of(host, frozenset(allow_host or ()), token, ticket)
-            app = make_app(recognizer, segmentation.finder, session=session, access=access)
+            app = make_app(recognizer, segmentation, session=session, access=access)
             with suppress(DataError):  # a full disk
                 write_own(workspace.folder / FOLDER / ADDRESS, address(door))
             page = None if folder else next(iter(workspace.folder_pages))

@@ -1,9 +1,9 @@
 """`drethtr evaluate`: error rates of a model on transcribed lines; `evaluate_pages.py` has those on whole pages."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from tqdm import tqdm
@@ -141,18 +141,18 @@ def evaluate_lines(
     if per_line is not None:
         rows = (json.dumps(line.to_json(), ensure_ascii=False) for line in scores.lines)
         write_text(per_line, "".join(f"{row}\n" for row in rows))
-    text = summary(scores, recognizer)
+    figures = {**scores.to_json(), **measured_with(recognizer)}
+    text = summary(scores, figures, recognizer)
     if confidence:
         text += "\n\n" + trustworthiness(scores.trust, scores.trust_sets)
-    figures = {**scores.to_json(), **measured_with(recognizer)}
     return EvaluationResult(text, figures, complete=not scores.unreadable)
 
 
-def summary(scores: Scores, recognizer: Recognizer) -> str:
-    """The error rates of lines and their conditions, as text."""
+def summary(scores: Scores, figures: Mapping[str, Any], recognizer: Recognizer) -> str:
+    """The error rates of lines and their conditions, as text; `figures` are those of `scores`."""
     substituted, inserted, deleted = map(sum, zip(*(line.kinds for line in scores.lines), strict=True))
     edits = f"Characters: {substituted:,} substituted, {inserted:,} inserted, {deleted:,} deleted."
-    parts = [error_rates(scores.to_json()), "", edits, CONVENTION, WORD_CONVENTION, read_by(recognizer)]
+    parts = [error_rates(figures), "", edits, CONVENTION, WORD_CONVENTION, read_by(recognizer)]
     if scores.unreadable:
         parts.append(f"Left out because the image cannot be used: {counted(len(scores.unreadable), 'line')}.")
     if scores.left_out:

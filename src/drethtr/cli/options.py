@@ -127,7 +127,7 @@ READING = tuple(field.name for field in fields(ReadingOptions))
 def refuse_unused(ctx: typer.Context, reason: str, *names: str) -> None:
     """Refuse options that would have no effect, by the names of their parameters.
 
-    Those of a settings file or variable are not meant, since they are for other runs, too.
+    Values from a settings file or a variable are accepted, as they also serve other runs.
 
     Raises:
         ConfigError: with the reason, naming the options that were typed.

@@ -7,6 +7,7 @@ from tqdm import tqdm
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder, refuse_file
+from drethtr.cli.outputs import refuse_existing
 from drethtr.cli.progress import report_skipped, say
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Page
@@ -64,22 +65,23 @@ PAGE_FORMATS = {name: format for name, format in FORMATS.items() if name != "txt
 
 
 def tasks_of(
-    given: Sequence[ProofInput], output: Path, formats: Mapping[str, Format], *, force: bool
+    given: Sequence[ProofInput], output: Path | None, formats: Mapping[str, Format], *, force: bool
 ) -> list[FileTask]:
-    """What to write for each file of pages.
+    """What to write for each file of pages; nothing without a folder for it.
 
     Raises:
         DataError: if a file is there and may not be replaced, or would replace another or an input.
     """
+    if output is None:
+        return []
     refuse_file(output)
     tasks = [
         task_for(file, originals, formats, output, update=False)
         for one in given
         for file, originals in one.files.items()
     ]
-    refuse_overwriting(tasks, Folders())
-    if not force and (there := next((path for task in tasks for path in task.wanted if path.exists()), None)):
-        raise DataError(f"{there} exists; choose another folder or use --force")
+    refuse_overwriting(tasks, Folders(), [text for one in given for text in one.texts])
+    refuse_existing(*(path for task in tasks for path in task.wanted), force=force)
     return tasks
 
 
@@ -100,7 +102,7 @@ def write_pages(
                 try:
                     make_folder(path.parent)
                     write_result(path, format.write(document), "choose another folder")
-                except DataError as error:  # hours of reading are not lost for it
+                except DataError as error:  # after hours of reading, the others are still written
                     report_skipped(error)
                     failed += 1
     return failed

@@ -73,9 +73,7 @@ def serve(
         open_index(index).close()  # fail at once if it cannot be searched
     with listener(host, port) as door:
         recognizer = reading.load(alternatives=alternatives)
-        app = make_app(
-            recognizer, segmentation.finder, index=index, access=Access.of(host, frozenset(allow_host or ()))
-        )
+        app = make_app(recognizer, segmentation, index=index, access=Access.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # raised at the end
             serving(app, PATIENCE, access_log=access_log).run([door])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +108,7 @@ class TranscribeOptions:
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False
     log: LogName = "text"
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the formats.
 

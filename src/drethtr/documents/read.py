@@ -25,8 +25,8 @@ SPACE = b" \t\r\n"
 HEAD = 4096
 """Bytes from the start of a file that show its format, and the program that made a PAGE or ALTO file."""
 
-MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
-"""The signature of our writers."""
+MADE_HERE = re.compile(rb'<Creator>drethtr |<softwareName>drethtr</|\A\{\s*"format": "drethtr page ')
+"""The signatures of our writers of PAGE, ALTO and JSON."""
 
 
 class Dialect(NamedTuple):
@@ -106,7 +106,7 @@ def first_bytes(path: Path, limit: int = HEAD) -> bytes:
 
 
 def made_here(path: Path) -> bool:
-    """Whether a PAGE or ALTO file was written by drethtr; files that drethtr only updated do not count."""
+    """Whether a PAGE, ALTO or JSON file was written by drethtr; files that drethtr only updated do not count."""
     try:
         return MADE_HERE.search(first_bytes(path)) is not None
     except DataError:

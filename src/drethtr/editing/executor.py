@@ -104,9 +104,12 @@ class PriorityExecutor(Executor):
         with self.changed:
             self.ended = True
             waiting = [*self.urgent, *self.background]
+            self.urgent.clear()
+            self.background.clear()
             self.changed.notify_all()
         for future, _ in waiting:
             future.cancel()
+            future.set_running_or_notify_cancel()  # only now do those who `wait` for it go on
         if wait and current_thread() is not self.thread:
             self.thread.join()
 

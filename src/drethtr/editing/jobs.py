@@ -103,10 +103,10 @@ class Jobs:
 
     @contextmanager
     def in_progress(self, job: Job, cancelled: str) -> Iterator[None]:
-        """Within, a job is running; then it is done, cancelled or failed. Errors that nobody expects are raised again.
+        """Within, a job is running; then it is done, cancelled or failed. Unexpected errors are raised again.
 
         Args:
-            cancelled: The message of the job if it is cancelled, in which `{}` stand for what is done and the total.
+            cancelled: The message of the job if it is cancelled, with `{}` for the number done and for the total.
         """
         self.update(job, state=State.RUNNING)
         try:

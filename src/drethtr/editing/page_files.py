@@ -97,7 +97,7 @@ class OpenPage:
             Stale: with the line as it is now.
         """
         if id not in self.file.lines:
-            raise Stale("this line was removed in the meantime; your text was not saved")
+            raise Stale("this line was removed in the meantime; your change was not saved")
         if self.file.revision_of(id) != revision:
             reason = "this line was changed in the meantime, in another window or by another program"
             raise Stale(reason, self.line(id))

@@ -68,7 +68,7 @@ class Planner:
         """The plan for some files; with `force`, all are read.
 
         Raises:
-            DataError: if a record cannot be read.
+            DataError: as `adopt_notes`.
         """
         plan = JobPlan()
         for task in tasks:
@@ -104,20 +104,23 @@ class Planner:
         """Move what drethtr 0.2 noted about results that lack pages into the record.
 
         Raises:
-            DataError: if a record cannot be read or written.
+            DataError: if a record cannot be read or written, or a note is a link.
         """
         for note, lacks in task.cache.notes() if task.cache is not None else ():
             result = task.results[0][1].with_name(note.stem)
-            entry = self.records.of(result.parent).results.get(result.name)
-            with suppress(DataError):  # the files cannot be accessed; reading them tells why
-                if entry is None:  # a process was killed before it recorded this
+            record = self.records.of(result.parent)
+            entry = record.results.get(result.name)
+            if entry is None:  # a process was killed before it recorded this
+                try:
                     entry = Entry(state_of(task.sources), digest_of(task.sources).hex(), {})
-                self.records.of(result.parent).add(result, entry._replace(lacks=lacks))
-                note.unlink(missing_ok=True)
+                except DataError:  # the files cannot be accessed; the note waits for the next run
+                    continue
+            record.add(result, entry._replace(lacks=lacks))
+            note.unlink(missing_ok=True)
 
     def forget_pages(self, task: FileTask) -> None:
         """Remove the pages of a file that were read, unless a result from the same files lacks one, in any format."""
-        if (cache := task.cache) is None or not is_there(cache.folder):
+        if (cache := task.cache) is None or not is_there(cache.folder) or any(cache.notes()):
             return
         results = self.records.of(cache.folder.parent).results
         digests = {results[path.name].digest for _, path in task.results if path.name in results}

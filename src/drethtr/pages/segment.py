@@ -52,7 +52,7 @@ def segment_file(
     Files that exist are kept; returns None if all do.
 
     Args:
-        force: Replace them, unless a person has corrected one, or another program wrote the description of a page.
+        force: Replace them, unless a person has corrected one, or another program wrote it.
         report: Called with what is odd in a description and was left out.
 
     Raises:
@@ -60,7 +60,7 @@ def segment_file(
     """
     if force:
         refuse_replacing_reviewed(task, KEPT)
-        refuse_replacing_descriptions(task)
+        refuse_replacing_others(task)
     elif all(map(is_there, task.wanted)):
         return None
     count = 0
@@ -79,14 +79,12 @@ def segment_file(
     return count
 
 
-def refuse_replacing_descriptions(task: FileTask) -> None:
-    """Refuse to replace a description of a page that another program wrote; its texts and marks would be lost.
+def refuse_replacing_others(task: FileTask) -> None:
+    """Refuse to replace a file that another program wrote; its texts and marks would be lost.
 
     Raises:
         DataError: naming the first.
     """
-    targets = {path.resolve() for path in task.wanted}
-    for original in task.originals:
-        path = original.description
-        if path is not None and path.resolve() in targets and not made_here(path):
-            raise DataError("is not replaced, because another program wrote it; give an --output", path)
+    for path in task.wanted:
+        if is_there(path) and not made_here(path):
+            raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)

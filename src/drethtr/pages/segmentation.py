@@ -51,7 +51,7 @@ class Segmentation:
         return not original.has_lines and self.finder(original).whole
 
     def is_line_image(self, original: Original) -> bool:
-        """Whether a page is nothing but such an image: not one of several in a file, and not described.
+        """Whether a page is only such an image: neither one of several in a file nor described.
 
         Raises:
             DataError: if the image is damaged.

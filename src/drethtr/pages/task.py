@@ -2,10 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from os.path import relpath
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -219,8 +220,11 @@ def is_whole(path: Path, originals: Sequence[Original]) -> bool:
     return originals[0].description == path or len(originals) == originals[0].source.pages
 
 
-def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
+def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders, texts: Iterable[Path] = ()) -> None:
     """Refuse results that would replace each other or a file that is read.
+
+    Args:
+        texts: Files that are read besides the pages.
 
     Raises:
         DataError: naming the files.
@@ -233,9 +237,8 @@ def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
                 task.path,
             )
     refuse_shared_results(tasks)
-    read = {
-        folders.resolved(path) for task in tasks for path in {task.path, *(one.source.path for one in task.originals)}
-    }
+    pages = (path for task in tasks for path in {task.path, *(one.source.path for one in task.originals)})
+    read = set(map(folders.resolved, chain(pages, texts)))
     for task in tasks:
         for target in task.wanted:
             is_input = folders.is_there(target) and folders.resolved(target) in read

@@ -1,6 +1,6 @@
 """Read a page: segment it unless its lines are given, read them, and write their words in their places."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from drethtr.documents.transcription import PageFlag
 from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip
 from drethtr.layout.doubt import doubt_of_layout
-from drethtr.layout.finder import Finder, FoundLine, Layout
+from drethtr.layout.finder import Finder, Layout
 from drethtr.layout.finders import Whole
 from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged
@@ -64,13 +64,13 @@ class SegmentedPage(NamedTuple):
         name: str,
         given: Page | None,
         recognizer: Recognizer,
-        find: Callable[[Line], Layout | Sequence[FoundLine]],
+        find: Callable[[Line], Layout],
         keeps: Keeps = keep_none,
         outlines: Outlines = Outlines.AUTO,
     ) -> Self:
         """Segment the image of a page; if the page is given, only its lines without outline are completed."""
         if given is None:
-            layout = Layout.of(find(gray))
+            layout = find(gray)
         else:
             lines = [GivenLine.of(line) for line in given.lines if not keeps(line) and is_placed(line)]
             layout = Layout(tuple(complete(gray, lines, outlines)))

@@ -18,6 +18,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
+from drethtr.layout.finder import Layout
 from drethtr.layout.finders import finder_named
 from drethtr.pages.record import provenance_of
 from drethtr.pages.transcribe import PageReader, SegmentedPage
@@ -60,7 +61,9 @@ class Recognize(Processor):  # type: ignore[misc]
         made_by = provenance_of(self.recognizer)
         described = given.on_image(pcgts.get_Page().imageFilename, *image.size) if given.lines else None
         finder = finder_named(self.parameter["lines"]).with_threads(self.recognizer.threads)
-        segmented = SegmentedPage.of(gray, given.image, described, self.recognizer, finder.find)
+        segmented = SegmentedPage.of(
+            gray, given.image, described, self.recognizer, lambda page: Layout.of(finder.find(page))
+        )
         page = PageReader(self.recognizer).page(segmented)
         read = update(data, page, made_by, replace=True, name=name) if given.lines else written(page, image, made_by)
         return OcrdPageResult(parseString(read, silence=True))

@@ -30,14 +30,19 @@ BOTH = frozenset({DESCRIPTION, ".json"})
 class ProofInput:
     """Pages and their running text.
 
-    files   the pages of each file
-    text    of all pages together; None if the pages have texts in their lines
-    source  where the text comes from
+    files  the pages of each file
+    text   of all pages together; None if the pages have texts in their lines
+    texts  the files that hold the running text
     """
 
     files: Mapping[Path, tuple[Original, ...]]
-    text: str | None
-    source: str
+    text: str | None = None
+    texts: tuple[Path, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """Where the text comes from, for messages."""
+        return ", ".join(map(str, self.texts or self.files))
 
     @property
     def originals(self) -> tuple[Original, ...]:
@@ -77,7 +82,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     stems = [page_stem(path) for path in pages]
     if named.keys().isdisjoint(stems):
         text = "\n".join(map(read_running_text, texts))
-        return [ProofInput({path: opened(path, catalog) for path in pages}, text, ", ".join(map(str, texts)))]
+        return [ProofInput({path: opened(path, catalog) for path in pages}, text, tuple(texts))]
     if len(named) < len(texts):
         raise DataError(f"{', '.join(map(str, texts))}: two texts have the same name; give one for each page")
     if without := [str(path) for path, stem in zip(pages, stems, strict=True) if stem not in named]:
@@ -85,7 +90,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     if alone := named.keys() - stems:
         raise DataError(f"{named[min(alone)]}: no page named after this text; name texts after their pages")
     return [
-        ProofInput({path: opened(path, catalog)}, read_running_text(named[stem]), str(named[stem]))
+        ProofInput({path: opened(path, catalog)}, read_running_text(named[stem]), (named[stem],))
         for path, stem in zip(pages, stems, strict=True)
     ]
 
@@ -163,7 +168,7 @@ def given_in_lines(path: Path, catalog: Catalog) -> ProofInput:
     pages = [original.given() for original in originals if original.error is None]
     if pages and not any(line.text.strip() for page in pages if page is not None for line in page.lines):
         raise DataError("has no text to check; give the text as well, or PAGE or ALTO with text in its lines", path)
-    return ProofInput({path: originals}, None, str(path))
+    return ProofInput({path: originals})
 
 
 def are_lines(inputs: Sequence[str]) -> bool:

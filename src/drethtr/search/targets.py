@@ -80,7 +80,7 @@ class Table(Target):
         except (ArrowException, OSError):
             there = None
         if there is None or there.names != wanted.names:
-            raise DataError("is no table of an index, and is not replaced; rename it, or the index", self.path)
+            raise DataError("is not a table of an index, so it is not replaced; rename it, or the index", self.path)
 
     def update(self, store: Store) -> str:
         columns = schema()

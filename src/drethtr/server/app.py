@@ -1,6 +1,5 @@
 """The web application, for any ASGI server: with a folder to work in (`drethtr edit`), or without (`drethtr serve`)."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +14,7 @@ from starlette.staticfiles import StaticFiles
 from drethtr import editing
 from drethtr.base.errors import DrethtrError
 from drethtr.editing.session import Session
-from drethtr.layout.finder import Finder
-from drethtr.pages.source import Original
+from drethtr.pages.segmentation import Segmentation
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import error_response, internal_error, unknown_route
 from drethtr.server.connections import DrainBody
@@ -39,7 +37,7 @@ STATIC = Path(editing.__file__).parent / "static"
 
 def make_app(
     recognizer: Recognizer,
-    finder: Callable[[Original], Finder],
+    segmentation: Segmentation,
     *,
     session: Session | None = None,
     index: str | Path | None = None,
@@ -49,12 +47,12 @@ def make_app(
 
     Args:
         recognizer: Reads the lines.
-        finder: Chooses the line segmentation of a page.
+        segmentation: How to get the lines of a page.
         session: The folder of `drethtr edit`; adds the editor and its API.
         index: The index that `GET /search` searches; without one, there is no search.
         access: Which requests are accepted; by default those of this machine.
     """
-    service = Service(recognizer, finder, None if session is None else session.reader.executor)
+    service = Service(recognizer, segmentation, None if session is None else session.reader.executor)
     metrics = Metrics(lambda: len(service.request_queue.waiting), lambda: service.recognizer.model.identity)
     routes: list[BaseRoute] = [
         Route("/about", service.about),

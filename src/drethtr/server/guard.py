@@ -132,9 +132,9 @@ class Access:
         """The access to a server that responds to an address, and, in a network, to the name of the machine."""
         names = frozenset(map(str.lower, hosts)) | {host.lower()}
         if is_loopback(host):
-            return cls(names, False, token, ticket)
+            return cls(names, addresses=False, token=token, ticket=ticket)
         own = gethostname().lower()
-        return cls(names | {own, f"{own}.local"}, True, token, ticket)
+        return cls(names | {own, f"{own}.local"}, addresses=True, token=token, ticket=ticket)
 
     @property
     def tokens(self) -> dict[Role, str]:

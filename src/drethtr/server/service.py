@@ -1,7 +1,7 @@
 """The handlers for reading lines and pages, and for searching an index."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from io import BytesIO
@@ -23,9 +23,9 @@ from drethtr.documents.names import free_name, portable
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
-from drethtr.layout.finder import Finder
 from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.record import provenance_of, reading_settings
+from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
@@ -41,13 +41,11 @@ MAX_PAGES = 20
 
 
 class Service:
-    """The handlers for one recognizer; `finder` chooses the line segmentation of a page."""
+    """The handlers for one recognizer and one segmentation of pages into lines."""
 
-    def __init__(
-        self, recognizer: Recognizer, finder: Callable[[Original], Finder], executor: Executor | None = None
-    ) -> None:
+    def __init__(self, recognizer: Recognizer, segmentation: Segmentation, executor: Executor | None = None) -> None:
         self.recognizer = recognizer
-        self.finder = finder
+        self.segmentation = segmentation
         self.request_queue = RequestQueue(recognizer, executor)
         self.pages = HeavyWork()
         self.answering = 0
@@ -162,7 +160,7 @@ class Service:
             if len(originals) > MAX_PAGES:
                 raise DataError(f"the files have more than {MAX_PAGES:,} pages; send them in several requests")
             sheets = tuple(
-                original.sheet(transcribe(original, self.recognizer, self.finder(original), read=read_lines))
+                original.sheet(transcribe(original, self.recognizer, self.segmentation, read=read_lines))
                 for original in originals
             )
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None

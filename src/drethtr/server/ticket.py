@@ -1,4 +1,4 @@
-"""A ticket: by it, the browser that a server opens for its user gets the token, once and soon after the start.
+"""A ticket gives the token to the browser that a server opens for its user: once, within a minute of the start.
 
 The command line of a browser can be read by every user of a Linux machine, so it must not show the token; and browsers
 in a sandbox, such as those of snap, cannot read a file that would hold it. A ticket may be seen: it is accepted only
@@ -56,8 +56,12 @@ def is_of_this_user(scope: Scope, headers: Headers) -> bool:
 
 
 def users_in(table: Path, local: int, remote: int) -> Iterator[int]:
-    """The users of the connections of a table between two ports, seen from the first."""
-    for row in table.read_text(encoding="ascii").splitlines()[1:] if table.exists() else ():
+    """The users of the connections of a table between two ports, seen from the first; none if it cannot be read."""
+    try:
+        rows = table.read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return
+    for row in rows:
         _, own, other, state, _, _, _, user, *_ = row.split()
         if (own[-5:], other[-5:], state) == (f":{local:04X}", f":{remote:04X}", ESTABLISHED):
             yield int(user)

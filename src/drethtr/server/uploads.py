@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -224,8 +225,12 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
     return found
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character: JSON can contain it, as "\\ud800", but no file or response in UTF-8 can."""
+
+
 async def json_of(request: Request) -> dict[str, Any]:
-    """The JSON object in the body of a request; {} if the body is empty.
+    """The JSON object in the body of a request, with U+FFFD for each half of a character; {} if the body is empty.
 
     Raises:
         HTTPException: if it is too large, comes too slowly, or is no JSON object.
@@ -237,7 +242,7 @@ async def json_of(request: Request) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
     try:
-        found = json.loads(content)
+        found = json.loads(SURROGATE.sub("\ufffd", json.dumps(json.loads(content), ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, f"the request is not valid JSON: {error}") from error
     if not isinstance(found, dict):

@@ -27,9 +27,6 @@ MAX_TAGS = 200
 MAX_STROKES = 200
 MAX_LINES = 10_000
 
-HALF = re.compile("[\ud800-\udfff]")
-"""Half a character, which JSON may have and nothing can write."""
-
 WORD = re.compile(r"[A-Za-z]\w{0,40}")
 """The name of a tag or of one of its details."""
 
@@ -67,7 +64,7 @@ def refuse_unknown(body: Mapping[str, Any], *known: str) -> None:
 
 
 def text_of(body: Mapping[str, Any], name: str, longest: int) -> str | None:
-    """A text of a request, as it can be written and sent to others; None if it is missing.
+    """A text of a request; None if it is missing.
 
     Raises:
         ConfigError: if it is no text, or too long.
@@ -79,7 +76,7 @@ def text_of(body: Mapping[str, Any], name: str, longest: int) -> str | None:
         raise ConfigError(f"{name} must be a string")
     if len(text) > longest:
         raise ConfigError(f"{name} has {len(text):,} characters; at most {longest:,} are taken")
-    return HALF.sub("\ufffd", text)
+    return text
 
 
 def who_of(body: Mapping[str, Any]) -> str:

@@ -207,8 +207,9 @@ export class PageStore {
   // Nothing was typed, so the line stands as the server has it.
   tagsRefused(entry, error) {
     const theirs = error.answer?.line;
-    if (theirs) this.accept(entry, theirs, entry.text);
     entry.state = "clean";
+    if (theirs) this.accept(entry, theirs, entry.text);
+    else if (error.status === 404 || error.status === 409) this.load().catch(() => {}); // the line may be gone
   }
 
   // Ends a conflict with one of the two texts.
