@@ -6,8 +6,8 @@ python recipes/finetune_curve.py MODEL lines runs/pages read16_de --pages 1 4 16
 
 For each set, training lines are drawn from FOLDER/SET.train.parquet as whole pages; fine-tuning holds out some of them
 for validation, as usual. FOLDER/SET.test.parquet is evaluated. With --pages, the pages of FOLDER/SET.parquet are
-divided into folds, each of which is evaluated after training on pages of the others. Finished runs are not repeated,
-and interrupted ones are resumed; their processor time then lacks a part. The table is printed and written to
+divided into folds, each of which is evaluated after training on pages of the others. Finished runs are not repeated;
+interrupted ones start over, so that their minutes are those of a whole run. The table is printed and written to
 OUT/curve.md.
 """
 
@@ -114,11 +114,9 @@ def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> 
     store_parquet(lines, data)
     begun = time.process_time()
     plan = Plan(data=(str(data),), model=str(model), adapter=adapter)
-    if result.exists():
-        raise DataError("was trained, but not measured before the end; remove it to train it again", result)
-    finetune(gather(plan), result, resume=True, workers=0)
+    better = finetune(gather(plan), result, force=True, workers=0).better
     minutes = (time.process_time() - begun) / 60
-    if not result.exists():  # nothing became better, so the start is kept
+    if not better:  # nothing was written
         recognizer = Recognizer.load(model)
     else:
         recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)

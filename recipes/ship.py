@@ -25,7 +25,7 @@ def ship(model_path: Path) -> None:
     if not model.record.calibrations:
         sys.exit(f"{model_path} is not calibrated; run `drethtr model calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
-    # card.toml has the totals of all runs; of its last one, the model knows more.
+    # card.toml has the totals of all runs; the model's own card is about its last run only.
     save_model(replace(model, card={**model.card, **card}), SHIPPED, bits=4)
     print(f"{SHIPPED}: {SHIPPED.stat().st_size / 1e6:.1f} MB")  # noqa: T201
 

@@ -29,6 +29,7 @@ from drethtr.recognition.reading import Character
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import LineMixture
+from drethtr.training.finetuning.finetune import PLAN, folder_of
 from drethtr.training.finetuning.material import MIN_LINES
 from drethtr.training.layout.run import LayoutRun
 from drethtr.training.layout.sources import Drawn, Marked
@@ -130,14 +131,28 @@ def test_few_pages_have_no_interval(monkeypatch):
     assert rivals.row("mine", lines, ["a"] * 6) == "| mine | 6 | 0.0 [0.0, 0.0] | 0.0 |"
 
 
-def test_a_run_stopped_while_its_model_was_evaluated_has_no_time(tiny_path, tmp_path, monkeypatch):
+def test_a_run_that_was_stopped_starts_over_so_that_its_time_is_whole(tiny_path, tmp_path, monkeypatch):
+    """Also one that was stopped after its model was written, while that was evaluated."""
     monkeypatch.syspath_prepend(RECIPES)
     curve = importlib.import_module("finetune_curve")
     pages = [[Sample(written(f"a bag {number}"), f"a bag {number}")] for number in range(MIN_LINES + 2)]
     case = curve.Case("mine", (), pages[2:], curve.joined(pages[:2]), whole=False)
     result = tmp_path / "mine_20.safetensors"
     result.write_bytes(tiny_path.read_bytes())
-    with pytest.raises(DataError, match=r"mine_20\.safetensors: .*remove it to train it again"):
+    trained = folder_of(result) / f"{MIN_LINES}_lines.safetensors"
+    trained.parent.mkdir()
+    trained.write_bytes(tiny_path.read_bytes())
+    (trained.parent / PLAN).write_text("{}")
+
+    class Begun(Exception):
+        pass
+
+    def train_share(*given):
+        assert not trained.exists()
+        raise Begun
+
+    monkeypatch.setattr(importlib.import_module("drethtr.training.finetuning.finetune"), "train_share", train_share)
+    with pytest.raises(Begun):
         curve.learned(tiny_path, case, result, MIN_LINES, curve.WHOLE)
 
 

@@ -96,8 +96,13 @@ def test_files_that_are_no_text(languages, tmp_path):
         ("none.txt", None, "cannot be read"),
         ("latin.txt", "die b\xe4nde".encode("latin-1"), "not UTF-8"),
         ("broken.txt.xz", b"die bande", "cannot be read"),
-        ("cut.txt.xz", lzma.compress(b"die bande")[:-20], "cannot be read: it ends too early"),
-        ("vast.txt.xz", lzma.compress(b"die bande", filters=[VAST]), "cannot be read: Memory usage limit exceeded"),
+        ("cut.txt.xz", lzma.compress(b"die bande")[:-20], "cannot be read: it ends too early; pack it again"),
+        ("empty.txt.xz", b"", "cannot be read: it is empty"),
+        (
+            "vast.txt.xz",
+            lzma.compress(b"die bande", filters=[VAST]),
+            "Memory usage limit exceeded; pack it again with xz -9",
+        ),
         ("bomb.txt.xz", lzma.compress(bytes(MAX_BYTES + 1)), "more than 16 MB"),
         ("empty.txt", b"\n", "too little text"),
     ):

@@ -166,6 +166,24 @@ def test_searches_of_other_shapes_make_room(monkeypatch):
     assert [shape.beams for shape in stays.searches.kept] == [2]
 
 
+def test_they_make_room_for_the_first_kernels_too(monkeypatch):
+    """Those are tried once for each type of number, on tensors of their own."""
+    network = noisy_weights()
+    stays = TorchNetwork(network, as_on_gpu=True)
+    memory, asked = noise_lines(stays, 2), []
+
+    def kernels_for(like):
+        asked.append(like)
+        if len(asked) == 2:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return FORMULAS
+
+    monkeypatch.setattr(resident, "kernels_for", kernels_for)
+    for beams in (1, 2):
+        NetworkScorer(stays, memory).search(beams)
+    assert [shape.beams for shape in stays.searches.kept] == [2]
+
+
 class EndOfCapture:
     """As torch's: if the capture has failed, its end fails as well."""
 

@@ -101,7 +101,7 @@ def test_blank_lines_choose_no_font(blank, answer, tmp_path):
     for seed in range(8):
         rng = np.random.default_rng(seed)
         with pytest.raises(DataError, match=answer):
-            pages.writer(pages.scene(rng, opening=False), rng)
+            pages.hand(pages.scene(rng, opening=False), rng)
 
 
 def test_settings_are_checked():

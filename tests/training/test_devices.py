@@ -31,6 +31,15 @@ def assert_alike(one: Path, other: Path) -> None:
         torch.testing.assert_close(got[name], weight, rtol=1e-3, atol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
 
 
+def test_on_a_gpu_convolutions_learn_in_tf32_whatever_was_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("drethtr.training.devices.torch_device", torch.device)
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)  # as by a recognizer on a GPU
+    Devices.open("cpu")
+    assert not torch.backends.cudnn.allow_tf32
+    Devices.open("cuda")
+    assert torch.backends.cudnn.allow_tf32
+
+
 def test_two_processes_train_like_one(data: Path) -> None:
     """Also where the CTC head is not trained: torch waits for the gradients of weights that have none."""
     train_here(data, "one", *TOGETHER, *UNTAUGHT)

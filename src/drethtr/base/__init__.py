@@ -1,4 +1,4 @@
-"""The foundation of all other packages: files that survive, input that is not trusted, configuration, errors.
+"""The foundation of all other packages: files that survive, untrusted input, configuration, errors.
 
 errors.py                                  what went wrong, where, and the cure
 config.py                                  frozen dataclasses from TOML and back; variants by their names
@@ -7,6 +7,6 @@ sandbox.py, archive.py, database.py        decoders in a child process with limi
 web.py, urls.py, cache.py, credentials.py  downloads, addresses of every kind, and what messages must not show
 native.py                                  the compiled inner loops, if they were built
 processors.py, recent.py                   how many threads; results that several threads share
-plugins.py, lazy.py, version.py            entry points; packages whose modules are imported when they are used
-encoding.py, wording.py                    texts of people; numbers and lists in messages
+plugins.py, lazy.py, version.py            entry points; lazy imports
+encoding.py, wording.py                    encodings of users' text files; wording of numbers and lists
 """

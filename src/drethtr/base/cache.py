@@ -27,7 +27,7 @@ def name_of(address: str) -> str:
 
 
 def as_name(text: str) -> str:
-    """A text as a file name: unusual characters are replaced, and of a long one only the end stays; it may be empty."""
+    """A text as a file name, maybe empty: unusual characters are replaced, and long names keep only their end."""
     name = UNUSUAL.sub("_", text).strip("._")[-MAX_LETTERS:]
     return name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore").lstrip("._")
 

@@ -8,8 +8,8 @@ LOGIN = re.compile(r"(?<=://)[^\s/\"]*@")
 SECRET = re.compile(
     r"(?i)([?&][^\s=&#?\"]*(?:password|passwd|pwd|secret|token|signature|credential|sig|auth|(?:api|access)_?key)=)[^\s&#\"]+"
 )
-"""A value in the query of an address that opens what it asks for, as in signed links; not a plain `key`, by which some
-libraries number their pages."""
+"""A query parameter that grants access, as in signed URLs, and its value; not a plain `key`, by which some libraries
+number their pages."""
 
 
 def without_credentials(text: str) -> str:

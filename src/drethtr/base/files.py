@@ -34,7 +34,7 @@ NO_FLUSH = frozenset({EINVAL, EBADF, ENOTSUP})
 """Errors of drives that flush files, but not folders."""
 
 MAX_NAME_BYTES = 200
-"""Longest part of a file name that others choose: file systems allow 255 bytes, with what we add to it."""
+"""Maximum bytes of a file name that comes from outside: file systems allow 255, with what we add to it."""
 
 CURE = "change the permissions, or choose another folder"
 """What helps if nothing can be written to a folder."""
@@ -204,7 +204,7 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace a file where that would surprise somebody.
+    """Refuse to replace a file that is protected, linked with another place, or not a regular file.
 
     Raises:
         PermissionError: if it is write-protected, even if this user could replace it.

@@ -215,12 +215,10 @@ class Web:
                     return answer_of(response, most, name)
         except SSLCertVerificationError as error:
             raise DataError(f"its certificate is not valid: {error.verify_message}", name) from error
-        except TimeoutError:
-            return HTTPAnswer(0, trouble=f"the host does not respond{hint_of_proxy(parts.scheme)}")
         except (OSError, HTTPException) as error:
-            return HTTPAnswer(
-                0, trouble=f"the host cannot be reached: {first_line(error)}{hint_of_proxy(parts.scheme)}"
-            )
+            late = isinstance(error, TimeoutError)
+            trouble = "does not respond" if late else f"cannot be reached: {first_line(error)}"
+            return HTTPAnswer(0, trouble=f"the host {trouble}{hint_of_proxy(parts.scheme)}")
 
     def connect(self, host: str, port: int, name: str) -> socket.socket:
         """Resolve a host, check its IP addresses, and connect to one of them.
@@ -319,7 +317,7 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> HTTPAnswer:
 
 
 def as_utf8(header: str) -> str:
-    """A header of HTTP, which is decoded as Latin-1, as the UTF-8 that browsers take it for, if it is UTF-8."""
+    """An HTTP header that `http.client` has decoded as Latin-1; as browsers do, as UTF-8 if it is valid UTF-8."""
     try:
         return header.encode("latin-1").decode()
     except UnicodeError:

@@ -62,7 +62,7 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
                 known += 1
                 continue
             with store.writing():
-                for key, lines, posteriors in pages_of(str(Path(folder, f"{part}.parquet"))):
+                for key, lines, posteriors in pages_of(folder, part):
                     store.put(key, PageState(part, digest), lines, posteriors)
                     rows += len(lines)
         with store.writing():
@@ -89,27 +89,28 @@ def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
     return results, job
 
 
-def pages_of(file: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
-    """The rows of the file of a part as pages; the number of a page is that of its first row, from 1.
+def pages_of(folder: str, part: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
+    """The rows of a part as pages; the number of a page is that of its first row, from 1.
 
     Raises:
-        DataError: if it is damaged, or grows.
+        DataError: if its file is damaged, or unpacks to too much.
     """
-    for (input, _), some in groupby(rows_of(file), lambda row: (row["input"], row["row"] // LINES_PER_PAGE)):
+    for (input, _), some in groupby(rows_of(folder, part), lambda row: (row["input"], row["row"] // LINES_PER_PAGE)):
         group = [row for row in some if row["error"] is None]
         if group:
             lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
             yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
 
 
-def rows_of(file: str) -> Iterator[dict[str, Any]]:
-    """The rows of the file of a part, which somebody else may have made.
+def rows_of(folder: str, part: str) -> Iterator[dict[str, Any]]:
+    """The rows of a part, whose file somebody else may have made.
 
     Raises:
-        DataError: if it is damaged, grows, or was not written by a batch.
+        DataError: if its file is damaged, unpacks to too much, or was not written by a batch.
     """
     import pyarrow
 
+    file = str(Path(folder, f"{part}.parquet"))
     schema = columns(pyarrow.schema([]), posteriors=True)
     with open_parquet(file) as opened:
         if any(schema.field(name) not in list(opened.schema_arrow) for name in COLUMNS):

@@ -15,10 +15,10 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.packed import PackedLines
 
 TRIES = 3
-"""Attempts at a part whose workers are killed: one image may need more memory than there is, every time.
+"""Attempts at a part whose workers are killed: one image may need more memory than there is, every time."""
 
-Also parts in a row that a worker cannot write before it gives up: a busy store recovers, a full disk does not.
-"""
+MAX_UNWRITTEN = 3
+"""Consecutive parts that a worker fails to write before it gives up: a busy store recovers, a full disk does not."""
 
 
 class PartOutcome(NamedTuple):
@@ -87,7 +87,7 @@ class Engine(ABC):
 class PartReader:
     """Reads parts one by one.
 
-    unwritten  how many parts could not be written since the last that was
+    unwritten  consecutive parts that could not be written
     """
 
     recognizer: Recognizer
@@ -98,7 +98,7 @@ class PartReader:
         """Read a part and write the results; if it cannot be read or written, the outcome says why.
 
         Raises:
-            DataError: if the results of several parts in a row cannot be written.
+            DataError: if the results of `MAX_UNWRITTEN` consecutive parts cannot be written.
         """
         try:
             opened = map(self.opened, part.rows.read())
@@ -111,7 +111,7 @@ class PartReader:
             self.output.write_part(part.name, rows)
         except DataError as error:
             self.unwritten += 1
-            if self.unwritten == TRIES:
+            if self.unwritten == MAX_UNWRITTEN:
                 raise
             return lost(part, str(error))
         self.unwritten = 0
@@ -142,5 +142,5 @@ class PartReader:
 
 
 def lost(part: Part, reason: str) -> PartOutcome:
-    """The outcome of a part that could not be read."""
+    """The outcome of a part that could not be read or written."""
     return PartOutcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")

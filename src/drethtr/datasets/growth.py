@@ -68,7 +68,7 @@ def most(size: int) -> int:
 
 
 def grown(name: str | Path, size: int) -> DataError:
-    """The error of a file that grows."""
+    """The error of a file that unpacks to too much."""
     return DataError(
         f"has {size:,} bytes that become more than {most(size):,}; rewrite it with fewer repetitions", name
     )

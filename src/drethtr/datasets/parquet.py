@@ -67,11 +67,12 @@ STARTS = {b"\x89PNG": ".png", b"\xff\xd8": ".jpg", b"II*": ".tif", b"MM\0*": ".t
 
 @contextmanager
 def open_parquet(name: str) -> Iterator["ParquetFile"]:
-    """A Parquet file at a path or URL; errors while it is read are raised as `DataError`, and so is one that grows.
+    """A Parquet file at a path or URL; errors while it is read are raised as `DataError`.
 
     Read it with `use_threads=False`: beside torch, a process that ends soon after arrow's threads may abort.
 
     Raises:
+        DataError: if it is damaged, or unpacks to too much.
         MissingExtraError: without pyarrow.
     """
     try:

@@ -11,19 +11,20 @@ from math import isnan
 from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, page_of, set_of
+from drethtr.datasets.sample import Sample, grouped, page_of, set_of
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.metrics import (
     CONVENTION,
     WORD_CONVENTION,
     WORD_CONVENTIONS,
+    Counts,
     EditKinds,
     Rates,
     Words,
     bootstrap,
     compare,
 )
-from drethtr.evaluation.reading import Advance, ScoredLine, by_name, read_each, to_read
+from drethtr.evaluation.reading import Advance, ScoredLine, read_each, to_read
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -136,14 +137,14 @@ def evaluate(
 
 def by_set(lines: Sequence[ScoredLine], words_of: Words) -> BySet:
     """Rates of some lines under one convention of what a word is."""
-    sets = {name: rates_over(of_set, words_of) for name, of_set in by_name(lines, set_of).items()}
-    return BySet(sets, rates_over(lines, words_of))
+    counted = [(line.sample, compare(line.sample.text, line.reading.text, words_of)) for line in lines]
+    sets = grouped(counted, lambda line: set_of(line[0]))
+    return BySet({name: rates_over(of_set) for name, of_set in sets.items()}, rates_over(counted))
 
 
-def rates_over(lines: Sequence[ScoredLine], words_of: Words) -> Rates:
-    """Rates of some lines together."""
-    counts = [compare(line.sample.text, line.reading.text, words_of) for line in lines]
-    return bootstrap(counts, [page_of(line.sample) for line in lines])
+def rates_over(lines: Sequence[tuple[Sample, Counts]]) -> Rates:
+    """Rates of some lines together, given their errors."""
+    return bootstrap([counts for _, counts in lines], [page_of(sample) for sample, _ in lines])
 
 
 def sums_of(kinds: Sequence[EditKinds]) -> dict[str, int]:

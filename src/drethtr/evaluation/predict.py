@@ -53,7 +53,7 @@ class PageDoubt(NamedTuple):
 
     @classmethod
     def together(cls, pages: Collection[Self]) -> Self:
-        """The doubts of some pages together; those about layouts by the characters of each page."""
+        """The doubts of some pages together; those about layouts are weighted by the characters of each page."""
         read = TotalDoubt(*(sum(numbers) for numbers in zip(*(page.read for page in pages), strict=True)))
         shares = [page.read.characters / max(read.characters, 1) for page in pages]
         expected, high = (
@@ -67,7 +67,7 @@ class PageDoubt(NamedTuple):
         return rate(self.read).with_cost(self.layout.expected, self.layout.high)
 
     def to_json(self, rate: ErrorRate) -> dict[str, Any]:
-        """A page of `drethtr model predict-cer --json`: rates in fractions, and what of them is due to the layout."""
+        """A page of `drethtr model predict-cer --json`: rates as fractions, and the part due to the layout."""
         return {
             "lines": self.read.lines,
             "characters": self.read.characters,
@@ -201,7 +201,11 @@ def mean_absolute_error(predictions: Sequence[Prediction]) -> float:
 
 
 class Agreement(NamedTuple):
-    """How accurate some predictions are: their mean absolute error, None without any, and how many intervals hold."""
+    """How accurate some predictions are.
+
+    mean_absolute_error  None without predictions
+    inside               how many intervals contain the true rate
+    """
 
     number: int
     mean_absolute_error: float | None

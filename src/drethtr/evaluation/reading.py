@@ -1,7 +1,6 @@
 """Select transcribed lines, and read them.
 
-A line whose image cannot be used is an error in its place (`read_each`), or ends the reading where none may be missing
-(`read_lines`).
+For a line whose image cannot be used, `read_each` yields an error in its place, and `read_lines` raises it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,7 @@ Advance: TypeAlias = Callable[[int], object]
 
 
 class ScoredLine(NamedTuple):
-    """A transcribed line with its reading, which is scored when asked for."""
+    """A transcribed line with its reading, scored on demand."""
 
     sample: Sample
     reading: Reading

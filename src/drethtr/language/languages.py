@@ -213,7 +213,7 @@ MAX_BYTES = 16 << 20
 """Largest text file, uncompressed."""
 
 MAX_MEMORY = 128 << 20
-"""Memory to uncompress it in bytes: twice that of files made with `xz -9`. A file may ask for 4 GB."""
+"""Memory limit in bytes for unpacking it, twice what `xz -9` needs; a file may demand 4 GB."""
 
 
 def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
@@ -259,7 +259,7 @@ def lines_of(path: Path) -> list[str]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     except (lzma.LZMAError, EOFError) as error:
-        raise DataError(f"cannot be read: {error}", path) from error
+        raise DataError(f"cannot be read: {error}; pack it again with xz -9 or less", path) from error
     if len(content) > MAX_BYTES:
         raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it with drethtr model language", path)
     return [line.strip() for line in decoded(content, path).splitlines() if line.strip()]
@@ -270,8 +270,10 @@ def unpacked(packed: bytes) -> bytes:
 
     Raises:
         LZMAError: if it is damaged, or takes more than `MAX_MEMORY`.
-        EOFError: if it is incomplete.
+        EOFError: if it is empty or incomplete.
     """
+    if not packed:
+        raise EOFError("it is empty")
     content = b""
     while packed and len(content) <= MAX_BYTES:
         stream = lzma.LZMADecompressor(memlimit=MAX_MEMORY)

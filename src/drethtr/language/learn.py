@@ -295,7 +295,7 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
 
 
 class Ingredient(NamedTuple):
-    """Texts or a model that a model is learned from, their weight, and what they are in words.
+    """A source of n-grams (texts or a model), its weight, and its name in reports.
 
     The weights of all ingredients sum to 1.
     """

@@ -226,7 +226,8 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
     """
     where = open_device(device, threads)
     if where.type == "cuda":
-        torch.backends.cudnn.allow_tf32 = False  # float32 is what confidences are calibrated in
+        # A setting of the whole process. Confidences are calibrated in float32.
+        torch.backends.cudnn.allow_tf32 = False
     workers = 1 if where.type == "cpu" else min(threads, GPU_WORKERS)
     return TorchNetwork.of(model, network_of(model, where), precision, workers)
 

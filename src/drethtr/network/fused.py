@@ -48,8 +48,8 @@ def can_compile(device: torch.device, dtype: torch.dtype, width: int) -> bool:
         raise
     except Exception as error:  # Triton's own, those of the system, and those of the compiler
         warnings.warn(
-            f"greedy and beam search take slower kernels, as Triton cannot compile its own ({first_line(error)}); it "
-            "needs a C compiler and the headers of Python",
+            f"greedy and beam search fall back to slower kernels: Triton cannot compile ({first_line(error)}); install "
+            "a C compiler and the headers of Python",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -47,6 +47,17 @@ LINES, IMAGE = 8, 64
 """Batches are padded to a power of two of lines, at least `LINES`, and to multiples of `IMAGE` image tokens: each shape
 is captured, so there must be few. 2,404 lines of real data, 256 at a time, come in 15 shapes."""
 
+
+def lines_for(lines: int) -> int:
+    """The lines to which a batch is padded."""
+    return max(LINES, padded_lines(lines))
+
+
+def image_for(tokens: int) -> int:
+    """The image tokens to which a batch is padded."""
+    return -(-tokens // IMAGE) * IMAGE
+
+
 KEPT = 32
 """Maximum number of captured searches that are kept, with their memory. It must be above the number of shapes: lines
 come widest first, so shapes take turns, and each would push out the one that comes next."""
@@ -75,8 +86,8 @@ class Shape(NamedTuple):
         """The smallest shape for a batch."""
         lines, _, image, _ = memory.layers[0].keys.shape
         return cls(
-            max(LINES, padded_lines(lines)),
-            -(-image // IMAGE) * IMAGE,
+            lines_for(lines),
+            image_for(image),
             wanted.beams,
             ROOM,
             wanted.nbest,
@@ -212,7 +223,7 @@ class ResidentSearch:
 
     def candidates(self) -> Candidates:
         """A copy of the texts in numpy, as the next batch is written into the same tensors."""
-        tokens, gains, scores, lengths, closed, _ = (part.cpu().numpy().copy() for part in self.texts)
+        tokens, gains, scores, lengths, closed, _ = (part.to("cpu", copy=True).numpy() for part in self.texts)
         return Candidates(tokens, gains, scores, lengths, closed)
 
 
@@ -270,11 +281,10 @@ class ResidentSearches:
 
     def make(self, shape: Shape, like: KeyValue) -> ResidentSearch:
         """A new search of this shape."""
-        kernels = kernels_for(like)
         with suppress(torch.cuda.OutOfMemoryError):
-            return ResidentSearch(self.network, shape, like, kernels)
+            return ResidentSearch(self.network, shape, like, kernels_for(like))
         self.kept.clear()  # what others keep may be all that is missing
-        return ResidentSearch(self.network, shape, like, kernels)
+        return ResidentSearch(self.network, shape, like, kernels_for(like))
 
     @property
     def kept_bytes(self) -> int:

@@ -71,7 +71,7 @@ def cut_out(page: Image.Image, hit: Hit) -> Cut:
     Raises:
         DataError: if the word is not on the page.
     """
-    # The index may be a stranger's, or older than the scan.
+    # The index may come from someone else, or be older than the scan.
     left, right = (min(max(edge, 0), page.width) for edge in (hit.box.left, hit.box.right))
     top, bottom = (min(max(edge, 0), page.height) for edge in (hit.box.top, hit.box.bottom))
     box = Box(left, top, right, bottom)

@@ -95,10 +95,10 @@ class PageSynthesizer:
         shares = np.cumsum(self.config.kinds) / sum(self.config.kinds)
         compose = KINDS[int(np.searchsorted(shares, rng.random(), side="right"))]
         scene = self.scene(rng, opening=compose is opening)
-        writer = self.writer(scene, rng)
+        hand = self.hand(scene, rng)
         sheet = Sheet(scene.height, scene.width)
-        compose(sheet, writer, scene.box, rng)
-        return photographed(sheet, scene, self.beside(scene, writer, rng), rng)
+        compose(sheet, hand, scene.box, rng)
+        return photographed(sheet, scene, self.beside(scene, hand, rng), rng)
 
     def scene(self, rng: np.random.Generator, *, opening: bool) -> Scene:
         """A random scene of one page or an opening."""
@@ -120,7 +120,7 @@ class PageSynthesizer:
                 beside, right = (width - share, top, width, bottom), width - share
         return Scene(height, width, ((left, top, right, bottom),), beside, bleeding)
 
-    def writer(self, scene: Scene, rng: np.random.Generator) -> Hand:
+    def hand(self, scene: Scene, rng: np.random.Generator) -> Hand:
         """A hand that has the characters of a text, and the text."""
         corpus = self.lines.corpus
         file = corpus.draw_file(rng)
@@ -140,12 +140,12 @@ class PageSynthesizer:
                 return Hand(face, pen, max(x_height, 5.0), rng.normal(0, 0.12), words, language, rng)
         raise DataError(f"no font in {self.lines.fonts.path} has all characters of the texts, such as {sample!r}")
 
-    def beside(self, scene: Scene, writer: Hand, rng: np.random.Generator) -> Sheet:
+    def beside(self, scene: Scene, hand: Hand, rng: np.random.Generator) -> Sheet:
         """What is written on a facing page, whose lines are not the page's; empty if there is none."""
         sheet = Sheet(scene.height, scene.width)
         if scene.facing:
             left, top, right, bottom = scene.beside
             reach = scene.box[2] - scene.box[0]
             box = (left - reach if left <= 0 else left, top, right + reach if right >= scene.width else right, bottom)
-            prose(sheet, writer, inset(box, 0.04, 0.08), rng)
+            prose(sheet, hand, inset(box, 0.04, 0.08), rng)
         return sheet

@@ -54,6 +54,8 @@ class Devices:
             raise MissingExtraError("accelerate", "train") from error
         device = torch_device(device)
         torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
+        if device.type == "cuda":
+            torch.backends.cudnn.allow_tf32 = True  # torch's default, which a recognizer in this process turns off
         # `broadcast_buffers` would copy the batch norms of the main process; `average_batch_norms` averages them.
         ddp = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
         group = InitProcessGroupKwargs(timeout=TIMEOUT)

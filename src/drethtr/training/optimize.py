@@ -255,15 +255,19 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate * group["scale"]
 
 
+class DivergedError(ConfigError):
+    """The gradient of a training is not finite: its settings make it diverge."""
+
+
 def clip_gradient(network: nn.Module, clip: float, step: int, cure: str) -> None:
     """Clip the gradient of step number `step`, from 1, to a length.
 
     Raises:
-        ConfigError: with how to start again, `cure`, if the gradient is not finite.
+        DivergedError: with how to start again, `cure`, if the gradient is not finite.
     """
     length = float(nn.utils.clip_grad_norm_(network.parameters(), clip))
     if not math.isfinite(length):
-        raise ConfigError(f"training diverged: the gradient of step {step} is {length}; start again with {cure}")
+        raise DivergedError(f"training diverged: the gradient of step {step} is {length}; start again with {cure}")
 
 
 Network = TypeVar("Network", bound=nn.Module)

@@ -191,7 +191,7 @@ def train_rescorer(
 
     Raises:
         CheckpointError: if the snapshot is of another run, or damaged.
-        ConfigError: if the gradient diverges.
+        DivergedError: if the gradient is not finite.
         DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
     if not material.lines:
@@ -225,7 +225,7 @@ def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRu
     """One step; returns the loss in nats per character, including line ends.
 
     Raises:
-        ConfigError: with how to start again, `cure`, if the gradient is not finite; the weights are then unchanged.
+        DivergedError: with how to start again, `cure`, if the gradient is not finite; the weights are then unchanged.
     """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
     learner.optimizer.zero_grad(set_to_none=True)

@@ -29,6 +29,13 @@ def test_errors_are_made_and_counted(drethtr, tmp_path):
     assert pool["kinds"]["inserted"]["auroc"] > 0.9
 
 
+def test_a_set_without_others_to_fit_on_is_refused_before_it_is_read(drethtr, monkeypatch):
+    """The fit in the model was made on lines of the same sets."""
+    monkeypatch.setattr("drethtr.bench.quality.check.weigh_cases", lambda *given: pytest.fail("lines were read"))
+    done = drethtr("bench", "check", ROOT / "samples", "--fit", ROOT / "samples")
+    assert done.code == 2 and "--fit has lines of samples only" in done.err and "add lines of another set" in done.err
+
+
 def test_a_model_learns_to_check_on_enough_lines(drethtr, tmp_path):
     fitted = tmp_path / "fitted.safetensors"
     outcome = drethtr("bench", "fit-check", SHIPPED, ROOT / "samples", "--output", fitted)

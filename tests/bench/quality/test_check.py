@@ -50,13 +50,6 @@ def test_a_set_is_judged_by_a_fit_that_never_saw_it(cases):
     assert alone == left_out
 
 
-def test_a_set_without_others_to_fit_on_is_refused(cases):
-    """The fit in the model was made on lines of the same sets."""
-    own = [case for case in cases if case.set == "a"]
-    with pytest.raises(DataError, match="lines of a only"):
-        measure_support(cases, (), fit_support(cases), own)
-
-
 def test_a_report_says_which_fit_judges(cases):
     found = measure_support(cases, (), fit_support(cases))
     assert "fit on other sets" in report(found, held_out=True) and "fit on other sets" not in report(

@@ -71,7 +71,7 @@ def test_a_ranking_is_judged_over_all_pairs_and_by_query():
     assert found.gap == pytest.approx((1 + 2 / 3) / 3) and found.map == pytest.approx((1 + 1 / 4) / 2)
     assert (found.first, found.recall_10, found.hits) == (0.5, 0.75, 5)
     assert found.recall_half == pytest.approx(2 / 3) and found.recall_nine == pytest.approx(1 / 3)
-    assert found.said == pytest.approx(0.58) and found.were == 0.4 and np.isnan(found.gap_low)
+    assert found.mean_probability == pytest.approx(0.58) and found.precision == 0.4 and np.isnan(found.gap_low)
 
 
 def test_few_hits_look_badly_calibrated_by_chance():

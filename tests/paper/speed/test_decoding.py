@@ -25,7 +25,7 @@ from drethtr.paper.speed.decoding import (
     prepare_published,
     tasks_of,
 )
-from drethtr.paper.speed.race import QUICK, can_measure
+from drethtr.paper.speed.race import MEGABYTE, QUICK, can_measure
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
 from drethtr.recognition.model.architecture import SMALL, Learned, Light, Retentive
@@ -100,15 +100,24 @@ def test_the_formulas_of_memory():
     assert image == pytest.approx(590 * 50 / 140, rel=0.01)
 
 
-@pytest.mark.parametrize(("characters", "room"), [(44, 64), (63, 64), (64, 128), (128, 256)])
-def test_on_a_gpu_the_formulas_are_those_of_searches_that_stay_there(characters, room):
-    """They keep keys and values of the text whatever the mixer, and copy those of the image twice."""
-    here = Task(name="small", config=SMALL, batch=8, beams=10, characters=characters)
-    there = replace(here, device=torch.device("cuda"))
-    image, copied, memory, text = formulas(here).values()
-    names, found = zip(*formulas(there).items(), strict=True)
-    assert found == pytest.approx((3 * image, copied, memory, text * room / characters))
-    assert "published" in names[2] and f"N = {room}" in names[3]
+@pytest.mark.parametrize(
+    ("batch", "beams", "characters", "rows", "room"),
+    [(1, 1, 44, 8, 64), (2, 3, 63, 24, 64), (9, 2, 64, 32, 128), (8, 1, 128, 8, 256)],
+)
+def test_on_a_gpu_the_formulas_are_those_of_searches_that_stay_there(batch, beams, characters, rows, room):
+    """They pad batches, keep keys and values of the text whatever the mixer, and copy those of the image twice."""
+    task = replace(TASK, batch=batch, beams=beams, characters=characters)
+    network = TorchNetwork(build(task, Retentive()), as_on_gpu=True)
+    NetworkScorer(network, network.encode(images_of(task, 48))).search(beams)
+    *_, search = network.searches.kept.values()
+    placed, written = (
+        sum(part.nbytes for parts in layers for part in parts) / MEGABYTE
+        for layers in (search.images, [cache.written for cache in search.caches])
+    )
+    image, copied, memory, _ = formulas(task).values()
+    names, found = zip(*formulas(replace(task, device=torch.device("cuda"))).items(), strict=True)
+    assert found == pytest.approx((2 * image + placed, copied, memory, written))
+    assert "published" in names[2] and f"R' = {rows}, in room for N = {room}" in names[3]
 
 
 def test_on_a_gpu_the_published_algorithm_is_called_eager():

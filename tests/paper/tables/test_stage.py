@@ -42,22 +42,25 @@ def test_an_interrupted_training_resumes(conditions):
 
 
 def test_on_a_gpu_batches_have_few_shapes(conditions, monkeypatch):
-    """The same training as elsewhere, by its folder."""
+    """Other lines are learned than on a CPU, so it is another training, in another folder."""
+    begun = []
 
     class Begun(Exception):
         pass
 
     def train(run, folder, **options):
-        raise Begun(run.batches.fixed_shapes, folder)
+        begun.append((run, folder))
+        raise Begun
 
     monkeypatch.setattr("drethtr.paper.tables.stage.train", train)
-    stage, begun = stage_of(GAMMA, 0, conditions, seed=8), []
     for device in ("cpu", "cuda"):
-        with pytest.raises(Begun) as error:
-            carry_out(stage, replace(conditions, device=torch.device(device)))
-        begun.append(error.value.args)
-    (here, folder), (there, same) = begun
-    assert (here, there) == (False, True) and folder == same
+        there = replace(conditions, device=torch.device(device))
+        stage = stage_of(PRETRAINING, 1, there, seed=8)
+        with pytest.raises(Begun):
+            carry_out(stage, there)
+        assert [run.batches.fixed_shapes for run in stage.runs] == 2 * [device == "cuda"]
+        assert begun[-1][0] == stage.runs[0]
+    assert begun[0][1] != begun[1][1]
 
 
 def test_times_of_other_hardware_are_not_combined_in_a_table(conditions, monkeypatch):

@@ -191,8 +191,8 @@ def test_lines_with_the_text_of_a_page_are_left_out_and_counted():
 def test_broken_samples_are_named(draw):
     broken = Sample(b"no image", "a", key="lines.parquet row 3")
     endless = Sample(np.full((1, 70_000), 255, np.uint8), "a", key="lines.parquet row 4")
-    for sample, message in ((broken, "row 3: "), (endless, "row 4: .*too long")):
-        with pytest.raises(DataError, match=message):
+    for sample, message in ((broken, "row 3: image of 8 bytes: "), (endless, "row 4: .*too long")):
+        with pytest.raises(DataError, match=rf"^lines\.parquet {message}"):
             batches_of(LineMixture((RealSupply("a", (sample,)),), (1.0,), seed=0))[0]
 
 

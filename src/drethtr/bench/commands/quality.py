@@ -50,7 +50,7 @@ def check(
     """Measure how well `drethtr check` finds errors that are inserted into the texts of lines."""
     from tqdm import tqdm
 
-    from drethtr.bench.quality.check import known_sets, measure_support, report, weigh_cases
+    from drethtr.bench.quality.check import check_fitted_on, known_sets, measure_support, report, weigh_cases
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.reading import to_read
     from drethtr.proofreading.fit import fit_of
@@ -59,6 +59,7 @@ def check(
     recognizer = reading.load()
     samples = to_read(open_all(data), limit, seed)
     fitted_on = to_read(open_all(fit), limit, seed) if fit else []
+    check_fitted_on(samples, fitted_on)
     with tqdm(total=len(samples) + len(fitted_on), unit="line", disable=None) as bar:
         others = weigh_cases(recognizer, fitted_on, seed, bar.update)
         cases = weigh_cases(recognizer, samples, seed, bar.update)

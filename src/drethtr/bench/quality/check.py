@@ -211,6 +211,21 @@ def pools_of(names: Iterable[str], known: Collection[str]) -> dict[str, list[str
     return {name: [name] for name in names} | {pool: some for pool, some in pools.items() if some}
 
 
+def check_fitted_on(samples: Sequence[Sample], fitted_on: Sequence[Sample]) -> None:
+    """Check that each set of `samples` can be judged by a fit on other sets, if there are lines to fit on.
+
+    Raises:
+        DataError: if all lines to fit on are of one of these sets.
+    """
+    fitted = {sample.set for sample in fitted_on}
+    for name in sorted({sample.set for sample in samples}):
+        if fitted == {name}:
+            raise DataError(
+                f"--fit has lines of {name} only, which is to be judged by a fit on other sets; add lines of another "
+                "set to --fit"
+            )
+
+
 def measure_support(
     cases: Sequence[SupportCase], known: Collection[str], fit: SupportFit, fitted_on: Sequence[SupportCase] = ()
 ) -> list[PoolFigures]:
@@ -219,17 +234,12 @@ def measure_support(
     Args:
         known: The sets that the model was trained on.
         fit: The fit to evaluate, unless there are cases to fit on.
-        fitted_on: Cases of other lines: each set is evaluated with a fit on those of the other sets.
-
-    Raises:
-        DataError: if there are such cases, but for some set only its own.
+        fitted_on: Cases of other lines, see `check_fitted_on`: each set is evaluated with a fit on other sets.
     """
     judged: dict[str, tuple[list[SupportCase], SupportFit]] = {}
     for name in sorted({case.set for case in cases}):
-        others = [case for case in fitted_on if case.set != name]
-        if fitted_on and not others:
-            raise DataError(f"--fit has lines of {name} only, which is to be judged by a fit on other sets")
-        judged[name] = [case for case in cases if case.set == name], fit_support(others) if others else fit
+        used = fit_support([case for case in fitted_on if case.set != name]) if fitted_on else fit
+        judged[name] = [case for case in cases if case.set == name], used
     return [pool_figures(pool, [judged[name] for name in some]) for pool, some in pools_of(judged, known).items()]
 
 

@@ -27,7 +27,7 @@ from drethtr.network.backbones import BACKBONES
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.mixer import ARMF, MIXERS, MixerState, PastMixer, Query
 from drethtr.network.network import BatchMemory, DRetHTR
-from drethtr.network.resident import room_for
+from drethtr.network.resident import image_for, lines_for, room_for
 from drethtr.network.retention import RetentionState, log_gamma, recurrent
 from drethtr.paper.authors import CANVAS
 from drethtr.paper.published_decoding import LIMIT, published_beam_search
@@ -278,6 +278,7 @@ def formulas(task: Task) -> dict[str, float]:
 
     A line has I image tokens; as published, those of the canvas. On a GPU, our searches keep keys and values of the
     text whatever the mixer, in room for N, and copy those of the image twice: when lines are chosen, and into place.
+    What is in place is padded to B' lines of I' image tokens, in R' rows.
     """
     config, rows = task.config, task.batch * task.beams
     numbers = config.layers * config.width * FLOAT / MEGABYTE
@@ -288,12 +289,14 @@ def formulas(task: Task) -> dict[str, float]:
     image, memory = 2 * task.batch * tokens * numbers, rows * (config.width // config.heads) * numbers
     canvas = {"those of the canvas, for every beam: 2LRId": 2 * rows * published * numbers}
     if task.on_gpu:
-        room = room_for(task.characters + 1)
+        lines, padded, room = lines_for(task.batch), image_for(tokens), room_for(task.characters + 1)
+        copies = f"image keys and values, and two copies, B' = {lines}, I' = {padded}: 4LBId + 2LB'I'd"
+        text = f"keys and values of the text, R' = {lines * task.beams}, in room for N = {room}: 2LR'Nd"
         return {
-            "image keys and values, once per line and two copies: 6LBId": 3 * image,
+            copies: 2 * image + 2 * lines * padded * numbers,
             **canvas,
             "retention's memory, published: LRdK": memory,
-            f"keys and values of the text, in room for N = {room}: 2LRNd": 2 * rows * room * numbers,
+            text: 2 * lines * task.beams * room * numbers,
         }
     return {
         "image keys and values, once per line: 2LBId": image,

@@ -80,7 +80,7 @@ class Trained(Experiment):
         material = conditions.material
         alphabet = [path for name in self.alphabet for path in material.lines(name).train]
         variation = Variation(self.change, conditions.scale, seed)
-        return self.course(variation, material.lines(self.lines), alphabet, material)
+        return self.course(variation, material.lines(self.lines), alphabet, material).on(conditions.device)
 
     def reader(self, conditions: Conditions) -> Strategy:
         """The strategy for reading test lines."""
@@ -183,7 +183,7 @@ NONE = DataFiles((), (), ())
 
 
 def hardware(device: torch.device) -> list[Any]:
-    """What times depend on, as times of other hardware must not stand beside new ones."""
+    """What times depend on, as those of different hardware are not comparable."""
     found = machine(device)
     return [device.type, *(found[name] for name in ("processor", "threads", "gpu"))]
 

@@ -1,9 +1,9 @@
 """The training runs of rows: DRetHTR-SMALL on IAM as published, in one stage or two, and how rows change it.
 
 Training on real lines alone follows the paper's description (Sec. 5.4); pretraining and fine-tuning follow the authors'
-logs (recipes/published_*.toml). Unlike there, lines keep their own width: no layer sees the paper of a canvas of 2227
-columns, and batch norms take their statistics over less of it. Changes are relative to a given run, so that they mean
-the same at every scale.
+logs (recipes/published_*.toml). Unlike there, lines keep their own width: no layer sees the blank rest of a canvas of
+2,227 columns, and batch norm statistics include less of it. Changes are relative to a given run, so that they mean the
+same at every scale.
 """
 
 from collections.abc import Callable, Sequence

@@ -64,6 +64,12 @@ class TrainingStage:
         """A digest of settings and lines, independent of file locations."""
         return digest([config.to_dict(as_read(run)) for run in self.runs])
 
+    def on(self, device: torch.device) -> "TrainingStage":
+        """The same stage for a device: on a GPU with batches of few shapes, as cuDNN takes seconds for each new one."""
+        batches = replace(self.run.batches, fixed_shapes=device.type == "cuda")
+        after = None if self.after is None else self.after.on(device)
+        return TrainingStage(replace(self.run, batches=batches), after)
+
 
 def as_read(run: RunConfig) -> RunConfig:
     """A run with digests of its files in place of their paths."""
@@ -114,9 +120,6 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
     if stage.after is not None:
         # The path of the model is no part of the fingerprint: the stage before is, with its settings and lines.
         run = replace(run, start=FromModel(str(carry_out(stage.after, conditions))))
-    if conditions.device.type == "cuda":
-        # cuDNN takes seconds for each new shape. Not in the fingerprint: which lines are learned is the same.
-        run = replace(run, batches=replace(run.batches, fixed_shapes=True))
     conditions.say(f"training {run.samples:,} lines in {folder}")
     best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)
     devices = Devices.open(conditions.device)

@@ -181,7 +181,7 @@ def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, condition
             settings or data.
         DataError: if lines cannot be used.
     """
-    # Before anything is trained: results by other settings must not stand beside new ones in a table.
+    # Before anything is trained: a table must not mix results by different settings.
     check_kept(table, conditions)
     wanted = [(row, seed) for seed in range(seeds) for row in rows]
     for row, seed in wanted:

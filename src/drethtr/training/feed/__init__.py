@@ -1,4 +1,4 @@
-"""Feed training: from samples to batches. A run file may name every source of lines once this is imported."""
+"""Feed training: from samples to batches. Importing it registers all sources of lines that a run file can name."""
 
 from drethtr.training.feed.streamed import Streamed
 from drethtr.training.feed.supply import LineSource, Made, Real

@@ -216,10 +216,10 @@ class Batches(Dataset[list[Batch]]):
     def prepared(self, index: int) -> tuple[Prepared, str]:
         """One sample, preprocessed for a batch: its line and text."""
         sample = self.mixture.sample(index)
-        rng = np.random.default_rng((self.mixture.seed, index, AUGMENT))
+        line, rng = sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT))
         try:
             # As published: slants are those of the ink, not of noise and paper that augmentation adds.
-            line = augment(self.augmentation, self.preparation.upright(sample.line()), rng)
-            return self.preparation.scaled(line), sample.text
+            augmented = augment(self.augmentation, self.preparation.upright(line), rng)
+            return self.preparation.scaled(augmented), sample.text
         except DataError as error:
             raise DataError(str(error), sample.key) from error

@@ -50,6 +50,7 @@ from drethtr.training.finetuning.interpolation import (
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
 from drethtr.training.loop import LATEST, train
+from drethtr.training.optimize import DivergedError
 
 PLAN = "plan.json"
 VALIDATION = "validation.parquet"
@@ -271,8 +272,9 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
 def as_saved(material: Material, share: float, best: Model, place: Workplace) -> tuple[Model, Adapter | None]:
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
-    Its n-grams and its rescorer, if it has them, also learn the same share of the lines; an adapter keeps those of its
-    base model. It uses the decoder of the starting model, because few lines say little about which one is better.
+    Its n-grams and its rescorer, if it has them, also learn the same share of the lines, unless the rescorer diverges;
+    an adapter keeps those of its base model. It uses the decoder of the starting model, because few lines say little
+    about which one is better.
     """
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
@@ -281,8 +283,8 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
         worded = with_language(best, texts)
         try:
             worded = with_rescorer(worded, texts, kept, place.device, bfloat16=place.bfloat16)
-        except ConfigError as error:  # it diverged, and is of less use than the rest
-            place.report(f"the rescorer stays as it was: {error}")
+        except DivergedError:  # it is of less use than the rest
+            place.report("the rescorer diverged on these lines, so it stays as it was")
         return replace(in_8_bits(worded), record=record), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))

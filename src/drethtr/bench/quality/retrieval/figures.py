@@ -48,8 +48,8 @@ RATES = {
     "recall_nine": "R@.9",
     "ece": "ECE",
     "ece_by_chance": "by chance",
-    "said": "mean probability",
-    "were": "precision",
+    "mean_probability": "mean probability",
+    "precision": "precision",
 }
 """Columns: names of figures and their titles."""
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -60,7 +59,7 @@ class Crowd:
         results, job = open_results(folder)
         if job["model"] != recognizer.model.hash:
             raise DataError("read by another model, so its lines are not comparable", folder)
-        rows = [row for part in sorted(results.parts()) for row in rows_of(str(Path(folder, f"{part}.parquet")))]
+        rows = [row for part in sorted(results.parts()) for row in rows_of(folder, part)]
         words = words_by_key({row["input"] for row in rows})
         keys = [f"{row['input']} row {row['row']}" for row in rows]
         known = [(words[key], row) for key, row in zip(keys, rows, strict=True) if key in words and not row["error"]]

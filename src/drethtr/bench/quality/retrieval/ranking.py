@@ -33,8 +33,8 @@ CONVENTION = (
 class Retrieval:
     """The metrics of a ranking, see `CONVENTION`.
 
-    ece, ece_by_chance  of the hits, and its mean for as many hits with perfect probabilities
-    said, were          mean probability of the hits, and their precision
+    ece, ece_by_chance           of the hits, and its mean for as many hits with perfect probabilities
+    mean_probability, precision  of the hits
     """
 
     gap: float
@@ -48,8 +48,8 @@ class Retrieval:
     hits: int = 0
     ece: float = nan
     ece_by_chance: float = nan
-    said: float = nan
-    were: float = nan
+    mean_probability: float = nan
+    precision: float = nan
 
     def to_json(self) -> dict[str, Any]:
         """The metrics as plain values; null for undefined ones."""
@@ -89,8 +89,8 @@ def judge(scores: Floats, relevant: Booleans, pages: NDArray[np.int64], *, proba
         hits=int(shown.sum()),
         ece=ece_of(bins_of(sure, right)) if judged else nan,
         ece_by_chance=ece_by_chance(sure) if judged else nan,
-        said=float(sure.mean()) if judged else nan,
-        were=float(right.mean()) if judged else nan,
+        mean_probability=float(sure.mean()) if judged else nan,
+        precision=float(right.mean()) if judged else nan,
     )
 
 
