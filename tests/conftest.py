@@ -29,6 +29,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker tests that stand side by side, so that what the tests of a file share is made once."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 # A test that hangs fails, with its name, where pytest-timeout is installed; the slowest takes a minute.
 os.environ.setdefault("PYTEST_TIMEOUT", "1800")
 

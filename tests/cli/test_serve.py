@@ -8,6 +8,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from drethtr.cli.serve import listener
+
 LINE = Path(__file__).parents[2] / "samples" / "000003.png"
 
 
@@ -52,3 +54,9 @@ def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, 
     assert "0 picks a free one" in outcome.err
     outcome = drethtr("serve", "--host", "192.0.2.1", "--port", 0, "--model", tmp_path / "gone")
     assert outcome.code == 2 and "--host 192.0.2.1" in outcome.err and "address of this machine" in outcome.err
+
+
+def test_connections_send_small_packets_at_once():
+    """A response of a header and a body took 40 ms longer."""
+    with listener("127.0.0.1", 0) as door, socket.create_connection(door.getsockname()), door.accept()[0] as accepted:
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
