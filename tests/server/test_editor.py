@@ -158,6 +158,12 @@ def test_pictures(client, page, line):
     assert again.status_code == 304 and "immutable" in client.get(line["strip"]).headers["Cache-Control"]
 
 
+@pytest.mark.parametrize("path", ["/", "/static/app.js"])
+def test_after_an_upgrade_no_script_of_before_is_used(client, path):
+    """Without a rule, browsers keep a file for a tenth of its age."""
+    assert client.get(path).headers["Cache-Control"] == "no-cache"
+
+
 def test_a_scan_that_says_to_be_huge_is_refused(client, page, tmp_path):
     (tmp_path / "scans" / "a.png").write_bytes(b"P5 30000 30000 255\n")
     shown = client.get(f"/api/pages/{page}/image.jpg")

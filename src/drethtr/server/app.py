@@ -108,4 +108,4 @@ async def describe(request: Request) -> Response:
 
 async def index(request: Request) -> Response:
     """`GET /` and `GET /p/{page}`: the page that browsers show."""
-    return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
+    return FileResponse(STATIC / "index.html")

@@ -75,6 +75,7 @@ USED = '<p class="flag" role="alert">The address that opened this page works onc
 """What it says to a browser with a ticket that is not valid, or no longer."""
 
 HEADERS = {
+    "Cache-Control": "no-cache",  # or browsers use scripts of the version before, and mix them with new ones, for days
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
