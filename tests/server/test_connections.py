@@ -50,7 +50,15 @@ def served(app, heard):
         await app(scope, receive, send)
 
     server = uvicorn.Server(
-        uvicorn.Config(counted, port=0, log_level="error", http=TimedConnection, ws="none", timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            counted,
+            port=0,
+            log_level="error",
+            http=TimedConnection,
+            ws="none",
+            timeout_keep_alive=1,
+            timeout_graceful_shutdown=1,
+        )
     )
     heard.connections = server.server_state.connections
     thread = Thread(target=server.run)
