@@ -3,7 +3,7 @@
 check: lint
 	pytest -n auto
 
-# Laws and the golden record: a minute on two cores.
+# Laws and the golden record: two minutes on two cores.
 QUICK = test_floors.py golden mutants text language images layout documents network/test_retention.py \
 	network/test_network.py network/test_mixer.py recognition/decoding recognition/confidence proofreading \
 	search/test_automaton.py search/test_forward.py

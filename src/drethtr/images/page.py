@@ -118,7 +118,7 @@ def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 
 
-def made_here(path: Path) -> bool:
+def pdf_made_here(path: Path) -> bool:
     """Whether a PDF was written by drethtr, according to its metadata; False if it cannot be opened."""
     try:
         producer, _ = sandboxed(str(path), page_file.producer, path)

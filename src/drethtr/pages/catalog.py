@@ -20,7 +20,7 @@ from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, page_in
 from drethtr.images.line import is_line_shaped
-from drethtr.images.page import PageSource, made_here, open_pages
+from drethtr.images.page import PageSource, open_pages, pdf_made_here
 
 DESCRIBING = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
 """The root element of PAGE or ALTO, near the beginning of the file; the rest of the file may be damaged."""
@@ -226,7 +226,7 @@ class Catalog:
         except DataError:
             return False
         if facts.made_here is None:  # looking into a PDF takes long, and few have the name of a scan
-            facts = facts._replace(made_here=made_here(path))
+            facts = facts._replace(made_here=pdf_made_here(path))
             place = os.path.abspath(path)  # noqa: PTH100 - as above
             self.keep(path, place, Catalogued(self.seen[place].state, facts))
         return facts.made_here is True
