@@ -118,7 +118,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     try:
         for name, shape in json.loads(metadata.pop(PACKED, "{}")).items():
             arrays[name] = unpacked(arrays[name], shape)
-    except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error) as error:
         raise CheckpointError(f"contains packed tensors that cannot be unpacked ({first_line(error)})", path) from error
     return arrays, metadata
 
