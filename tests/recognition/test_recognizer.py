@@ -194,11 +194,11 @@ def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) 
     assert [result.text for result in (first, *others)] == [reading.text for reading in recognizer.read(LINES[:3])]
 
 
-@pytest.mark.parametrize("name", ["a1", "line.png", Path("line.png"), b"a1"])
-def test_images_without_items_are_refused(name, tiny_model) -> None:
-    """A name of two letters was a pair of them."""
+@pytest.mark.parametrize("image", ["a1", "line.png", Path("line.png"), b"a1", LINES[0], LINES[0][:2]], ids=type)
+def test_images_without_items_are_refused(image, tiny_model) -> None:
+    """A name of two letters was a pair of them, and an image of two rows."""
     with pytest.raises(TypeError, match="read_each takes pairs"):
-        list(Recognizer(tiny_model).read_each([name]))
+        list(Recognizer(tiny_model).read_each([image]))
 
 
 def test_a_group_is_read_before_more_images_are_asked_for(tiny_model) -> None:
