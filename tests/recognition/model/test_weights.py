@@ -151,6 +151,12 @@ def test_packed_tensors_of_a_bad_file_are_refused(codes, shapes, tmp_path):
         read_file(path)
 
 
+def test_names_of_files_in_no_encoding_are_kept(tmp_path):
+    """They are in the card of a model that was trained on such files, and broke writing it."""
+    write_tensors({}, tmp_path / "file", {"card": json.dumps({"set": "M\udcfcller, é"}, ensure_ascii=False)})
+    assert json.loads(read_metadata(tmp_path / "file")["card"]) == {"set": "M\udcfcller, é"}
+
+
 def test_a_place_that_cannot_be_written_is_named(weights, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match=r"file/model.*: cannot be written"):

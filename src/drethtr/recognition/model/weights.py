@@ -154,6 +154,9 @@ def unpacked(codes: Array, shape: list[int]) -> Array:
 def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, pack: bool = False) -> None:
     """Write a safetensors file atomically; `pack` stores int8 tensors as their Huffman codes, which lose nothing.
 
+    Args:
+        metadata: JSON by name.
+
     Raises:
         CheckpointError: if it cannot be written.
     """
@@ -164,9 +167,14 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, 
     try:
         with atomic_write(path) as unfinished:
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-            save_file(contiguous, unfinished, dict(metadata))
+            save_file(contiguous, unfinished, {key: in_utf8(text) for key, text in metadata.items()})
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"cannot be written: {first_line(error)}", path) from error
+
+
+def in_utf8(content: str) -> str:
+    """JSON whose lone surrogates, as of file names that are not in UTF-8, are escapes; only so can it be stored."""
+    return content.encode("utf-8", "backslashreplace").decode()
 
 
 def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]:
