@@ -103,6 +103,13 @@ def test_pieces_of_a_line_are_joined_at_their_seam():
     assert dense(joined(pieces), 80) == pytest.approx(dense(whole, 80))
 
 
+def test_no_letter_is_lost_at_a_seam():
+    """Both pieces round the places of theirs to step 39: that of the right one was dropped."""
+    left, right = Posteriors.certain("a", [156.0], 4.0), Posteriors.certain("b", [36.0], 4.0)
+    pieces = [(Piece(0, 200, -np.inf, 158.5), left), (Piece(121, 321, 158.5, np.inf), right)]
+    assert dense(joined(pieces), 80) == {(39, "a"): 1, (40, "b"): 1}
+
+
 @pytest.mark.parametrize("damage", [lambda b: b[:-4], lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"x" * 40])
 def test_damaged_bytes_are_refused(damage):
     content = PackedLines.of([Posteriors.of(log_probs(30), TEXTS, 4.0)]).to_bytes()
