@@ -65,8 +65,10 @@ DTYPES = {
 """The types that a file may contain; numpy has no bfloat16, so its bits are kept."""
 
 
-def incomplete(path: Path, error: Exception) -> CheckpointError:
-    """The error of a file that is no model, or only a part of one."""
+def unusable(path: Path, error: Exception) -> CheckpointError:
+    """The error of a file that cannot be read, is no model, or only a part of one."""
+    if isinstance(error, OSError):
+        return CheckpointError(f"cannot be read: {first_line(error)}", path)
     reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
     return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
 
@@ -82,7 +84,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, framework="numpy") as file:
             return file.metadata() or {}
     except (SafetensorError, OSError) as error:
-        raise incomplete(path, error) from error
+        raise unusable(path, error) from error
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -106,7 +108,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
         content = path.read_bytes()
         tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
-        raise incomplete(path, error) from error
+        raise unusable(path, error) from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
         raise CheckpointError(f"contains {', '.join(strange)} tensors; drethtr models never do", path)
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
