@@ -23,6 +23,7 @@ from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.decoded import Decoded
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
+from drethtr.recognition.model.architecture import SMALL
 from drethtr.recognition.model.file import SHIPPED, Model, load_model
 from drethtr.recognition.network import Precision
 from drethtr.recognition.recognizer import Recognizer
@@ -259,6 +260,14 @@ def test_names_do_as_well_as_values(tiny_model) -> None:
         Recognizer(tiny_model, device="gpu")
     with pytest.raises(ConfigError, match="int8 is for CPUs"):
         Recognizer(tiny_model, device="cuda", precision="int8")
+
+
+def test_a_model_that_needs_torch_is_not_computed_in_int8(tiny_model) -> None:
+    """To install torch, as the error asked, would not have helped."""
+    with pytest.raises(
+        ConfigError, match=r"in int8, as only torch computes EfficientNetV2S, .*; use float32 or bfloat16$"
+    ):
+        Recognizer(replace(tiny_model, network=SMALL), precision="int8")
 
 
 def test_files_are_opened_by_several_threads_in_order(tiny_model, tmp_path) -> None:
