@@ -30,7 +30,7 @@ class Posteriors:
     texts          the text of each token, usually one character
     numbers        (S,) number of each step, counted from the left of the line, ascending
     firsts         (S + 1,) the first entry of each step
-    tokens         (N,) places in `texts`, ascending within a step
+    tokens         (N,) places in `texts`
     probabilities  (N,) of each token at its step
     step           width of a step in pixels of the line
     """
