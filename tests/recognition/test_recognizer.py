@@ -258,7 +258,7 @@ def test_names_do_as_well_as_values(tiny_model) -> None:
         Recognizer(tiny_model, precision="float33")
     with pytest.raises(ConfigError, match="unknown device 'gpu'"):
         Recognizer(tiny_model, device="gpu")
-    with pytest.raises(ConfigError, match="int8 is for CPUs; .* or the device cpu"):
+    with pytest.raises(ConfigError, match=r"int8 is for CPUs; .* or the device cpu"):
         Recognizer(tiny_model, device="cuda", precision="int8")
 
 
