@@ -59,6 +59,15 @@ def test_a_confirmed_word_is_ranked_with_the_others(shipped, seen, text):
     assert known in [one.text for one in word_candidates(shipped, seen, text, 0, len(first), [known])]
 
 
+@pytest.mark.parametrize("word", ["e\u0301tait", "жили"], ids=["decomposed", "outside the alphabet"])
+def test_words_that_are_given_keep_their_spelling(shipped, seen, text, word):
+    """One was offered as its own alternative, of another only the letters that the model knows."""
+    first, _, rest = text.partition(" ")
+    for standing, known in ((word, []), (first, [word])):
+        found = word_candidates(shipped, seen, f"{standing} {rest}", 0, len(standing), known)
+        assert {standing, *known} <= {one.text for one in found}
+
+
 @pytest.mark.parametrize("start", [0, 2004], ids=["first word", "last word"])
 @pytest.mark.parametrize("decoder", ["ctc", "joint"])
 def test_a_text_too_long_for_its_line_has_no_alternatives(shipped, seen, trees, decoder, start):

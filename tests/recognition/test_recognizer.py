@@ -23,6 +23,7 @@ from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.decoded import Decoded
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
+from drethtr.recognition.model.architecture import SMALL
 from drethtr.recognition.model.file import SHIPPED, Model, load_model
 from drethtr.recognition.network import Precision
 from drethtr.recognition.recognizer import Recognizer
@@ -194,11 +195,11 @@ def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) 
     assert [result.text for result in (first, *others)] == [reading.text for reading in recognizer.read(LINES[:3])]
 
 
-@pytest.mark.parametrize("name", ["a1", "line.png", Path("line.png"), b"a1"])
-def test_images_without_items_are_refused(name, tiny_model) -> None:
-    """A name of two letters was a pair of them."""
+@pytest.mark.parametrize("image", ["a1", "line.png", Path("line.png"), b"a1", LINES[0], LINES[0][:2]], ids=type)
+def test_images_without_items_are_refused(image, tiny_model) -> None:
+    """A name of two letters was a pair of them, and an image of two rows."""
     with pytest.raises(TypeError, match="read_each takes pairs"):
-        list(Recognizer(tiny_model).read_each([name]))
+        list(Recognizer(tiny_model).read_each([image]))
 
 
 def test_a_group_is_read_before_more_images_are_asked_for(tiny_model) -> None:
@@ -257,8 +258,16 @@ def test_names_do_as_well_as_values(tiny_model) -> None:
         Recognizer(tiny_model, precision="float33")
     with pytest.raises(ConfigError, match="unknown device 'gpu'"):
         Recognizer(tiny_model, device="gpu")
-    with pytest.raises(ConfigError, match="int8 is for CPUs"):
+    with pytest.raises(ConfigError, match=r"int8 is for CPUs; .* or the device cpu"):
         Recognizer(tiny_model, device="cuda", precision="int8")
+
+
+def test_a_model_that_needs_torch_is_not_computed_in_int8(tiny_model) -> None:
+    """To install torch, as the error asked, would not have helped."""
+    with pytest.raises(
+        ConfigError, match=r"in int8, as only torch computes EfficientNetV2S, .*; use float32 or bfloat16$"
+    ):
+        Recognizer(replace(tiny_model, network=SMALL), precision="int8")
 
 
 def test_files_are_opened_by_several_threads_in_order(tiny_model, tmp_path) -> None:

@@ -61,6 +61,27 @@ def test_lines_come_back_at_the_nearest_levels_without_skirts():
             assert log_odds(found[place]) == pytest.approx(bounded, abs=0.501 * (ODDS[0] - ODDS[1]))
 
 
+def test_lines_are_packed_alike_whatever_the_order_of_their_texts():
+    """Skirts were only found in some orders, not in that of a line joined from pieces."""
+    chances = np.tile([[0.9, 0.05, 0.01, 0.005, 0.002], [0.05, 0.6, 0.02, 0.3, 0.001]], (5, 1))
+    packed = [
+        PackedLines.of(
+            [
+                Posteriors(
+                    tuple("abcde"[place] for place in order),
+                    np.arange(10),
+                    np.arange(0, 51, 5),
+                    np.tile(np.arange(5), 10),
+                    chances[:, order].ravel(),
+                    4.0,
+                )
+            ]
+        )
+        for order in ([0, 1, 2, 3, 4], [4, 2, 1, 3, 0])
+    ]
+    assert packed[0].content == packed[1].content
+
+
 def test_a_step_keeps_its_likeliest_tokens():
     texts = [*map(chr, range(0x61, 0x61 + 20))]
     chances = np.linspace(0.09, 0.01, 20)
@@ -101,6 +122,13 @@ def test_pieces_of_a_line_are_joined_at_their_seam():
     left, right = Posteriors.of(rows[:50], TEXTS, 4.0), Posteriors.of(rows[30:], TEXTS, 4.0)
     pieces = [(Piece(0, 200, -np.inf, 161.0), left), (Piece(120, 320, 161.0, np.inf), right)]
     assert dense(joined(pieces), 80) == pytest.approx(dense(whole, 80))
+
+
+def test_no_letter_is_lost_at_a_seam():
+    """Both pieces round the places of theirs to step 39: that of the right one was dropped."""
+    left, right = Posteriors.certain("a", [156.0], 4.0), Posteriors.certain("b", [36.0], 4.0)
+    pieces = [(Piece(0, 200, -np.inf, 158.5), left), (Piece(121, 321, 158.5, np.inf), right)]
+    assert dense(joined(pieces), 80) == {(39, "a"): 1, (40, "b"): 1}
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-4], lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"x" * 40])

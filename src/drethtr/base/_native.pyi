@@ -1,4 +1,4 @@
-"""Types of the compiled inner loops; `_native.c` says what they do. All arrays are contiguous."""
+"""Types of the compiled inner loops; `compiled/` says what they do. All arrays are contiguous."""
 
 from array import array
 from collections.abc import Sequence

@@ -168,14 +168,14 @@ def word_candidates(
         for view in line
         for tokens in proposed(view.scores.lines[0], place, word, search.languages)
     }
-    given = {text[start:end], *vocabulary}
-    words = {one: tuple(tokenizer.encode(one)) for one in given | texts if one}
-    search.rank(words.values(), {words[one] for one in given if one})
+    # What is given keeps its spelling: tokens know only NFC, and letters outside the alphabet not at all.
+    spelled = {tuple(tokenizer.encode(one)): one for one in (*vocabulary, text[start:end]) if one}
+    search.rank([*spelled, *(tuple(tokenizer.encode(one)) for one in texts if one)], spelled)
     for _ in range(ROUNDS if search.scorers else 0):
         search.follow_doubts()
     found: dict[str, float] = {}
     for tokens, share in search.shares().items():
-        one = tokenizer.decode(tokens).strip()
+        one = spelled.get(tokens) or tokenizer.decode(tokens).strip()
         found[one] = found.get(one, 0.0) + share
     candidates = (WordCandidate(*one) for one in found.items() if one[0])
     return sorted(candidates, key=attrgetter("probability"), reverse=True)

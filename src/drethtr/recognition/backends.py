@@ -62,9 +62,9 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         if reason is None:
             return open_onnx(model, precision, threads)
         if precision is Precision.INT8:
-            raise ConfigError(f"this model cannot compute in int8: {reason}")
+            raise ConfigError(f"this model cannot be computed in int8, as {reason}; use float32 or bfloat16")
     if precision is Precision.INT8:
-        raise ConfigError(f"int8 is for CPUs; use float32 or bfloat16 on {where}")
+        raise ConfigError(f"int8 is for CPUs; use float32 or bfloat16 on {where}, or the device cpu")
     return torch_backend()(model, where, precision, threads)
 
 

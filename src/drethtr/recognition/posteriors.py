@@ -30,7 +30,7 @@ class Posteriors:
     texts          the text of each token, usually one character
     numbers        (S,) number of each step, counted from the left of the line, ascending
     firsts         (S + 1,) the first entry of each step
-    tokens         (N,) places in `texts`, ascending within a step
+    tokens         (N,) places in `texts`
     probabilities  (N,) of each token at its step
     step           width of a step in pixels of the line
     """
@@ -120,18 +120,16 @@ def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
 
 
 def followed(before: Posteriors, after: Posteriors) -> Posteriors:
-    """The posteriors of a line, continued to the right; steps that it already has are dropped."""
-    # Two pieces may round their common border to the same step; the left one keeps it.
-    seen = int(before.numbers[-1]) if before.steps else -1
-    new = int(np.searchsorted(after.numbers, seen, side="right"))
-    entries = int(after.firsts[new])
+    """The posteriors of a line, continued to the right."""
+    # Two pieces may round their common border to the same step: then the right one stands a step further.
+    overlap = int(before.numbers[-1] + 1 - after.numbers[0]) if before.steps and after.steps else 0
     texts = tuple(dict.fromkeys((*before.texts, *after.texts)))
     places = np.array([texts.index(text) for text in after.texts], dtype=np.int64)
     return Posteriors(
         texts,
-        np.concatenate([before.numbers, after.numbers[new:]]),
-        np.concatenate([before.firsts, after.firsts[new + 1 :] - entries + before.firsts[-1]]),
-        np.concatenate([before.tokens, places[after.tokens[entries:]]]),
-        np.concatenate([before.probabilities, after.probabilities[entries:]]),
+        np.concatenate([before.numbers, after.numbers + max(overlap, 0)]),
+        np.concatenate([before.firsts, after.firsts[1:] + before.firsts[-1]]),
+        np.concatenate([before.tokens, places[after.tokens]]),
+        np.concatenate([before.probabilities, after.probabilities]),
         before.step,
     )

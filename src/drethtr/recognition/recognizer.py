@@ -41,6 +41,9 @@ from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 
 Item = TypeVar("Item")
 
+SINGLE = (str, bytes, Path, Image.Image, np.ndarray)
+"""The classes of `ImageSource`."""
+
 OPENERS = 4
 """Maximum number of threads that open files, each with a child process: one opens about 1,000 lines a second."""
 
@@ -195,7 +198,7 @@ class Recognizer:
             CheckpointError: if the model's activations are not finite.
             ConfigError: if it is a single image instead of several.
         """
-        if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
+        if isinstance(images, SINGLE):
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         images = list(images)
         lines: list[Line] = []
@@ -249,7 +252,7 @@ class Recognizer:
         waiting = deque[tuple[Item, Future[Line | DataError]]]()
         with ThreadPoolExecutor(threads) as pool:
             for pair in images:
-                if isinstance(pair, str | bytes | Path):  # a name of two letters would be taken for a pair
+                if isinstance(pair, SINGLE):  # a name of two letters, or an image of two rows, is no pair
                     raise TypeError("read_each takes pairs: ((path, path) for path in paths), or use enumerate(paths)")
                 item, image = pair
                 # What is in memory already is taken at once; a Pillow image is not for several threads.

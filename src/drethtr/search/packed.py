@@ -216,10 +216,11 @@ def common_texts(lines: Sequence[Posteriors]) -> tuple[str, ...]:
 
 
 def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
-    """The entries of a line whose token was kept."""
+    """The entries of a line whose token was kept, by step and token."""
     known = np.array([places.get(text, -1) for text in line.texts], dtype=np.int64)[line.tokens]
     entries = Entries(np.repeat(line.numbers, np.diff(line.firsts)), known, line.probabilities)
-    return entries.where(known >= 0)
+    order = np.lexsort((known, entries.numbers))
+    return Entries(*(part[order] for part in entries)).where(known[order] >= 0)
 
 
 def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:

@@ -128,6 +128,15 @@ def test_an_adapter_may_name_any_file(beside, adapter, adapter_path):
         Recognizer.load(adapter_path)
 
 
+@pytest.mark.parametrize("shape", [(), (0, 16)], ids=str)
+def test_an_adapter_of_a_model_without_numbers_is_refused(shape, adapter, tiny_model, tiny_path):
+    """Hashing and adding them failed."""
+    weights = {**tiny_model.weights, "to_logits.weight": np.zeros(shape, np.float32)}
+    save_model(replace(tiny_model, weights=weights), tiny_path)
+    with pytest.raises(CheckpointError, match="update of to_logits does not have the shape"):
+        load_adapted(replace(adapter, base=weights_hash(load_model(tiny_path).weights)), [tiny_path])
+
+
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3, 4)], ids=str)
 @pytest.mark.parametrize("part", [UP, DOWN])
 def test_an_adapter_with_changes_of_any_shape_is_refused(part, shape, adapter, tiny_path):

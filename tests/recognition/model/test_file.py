@@ -220,6 +220,15 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model, tmp_path) -> None:
         load_model(tmp_path / "model.safetensors")
 
 
+def test_a_file_that_may_not_be_read_is_not_called_incomplete(tiny_path, monkeypatch) -> None:
+    def refused(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(type(tiny_path), "read_bytes", refused)
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: cannot be read: Permission denied$"):
+        load_model(tiny_path)
+
+
 def test_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(CheckpointError, match="no such model file"):
         load_model(tmp_path / "nothing.safetensors")

@@ -133,6 +133,7 @@ def test_what_is_packed_is_read_and_smaller(weights, tmp_path):
 @pytest.mark.parametrize(
     ("codes", "shapes"),
     [
+        (b"", "deep"),
         (zlib.compress(bytes(10**7)), {"w": [10**7]}),  # no Huffman codes alone: a thousand numbers a byte
         (packed(np.zeros(50, np.int8)), {"w": [49]}),
         (packed(np.zeros(50, np.int8))[:-5], {"w": [50]}),
@@ -144,9 +145,16 @@ def test_what_is_packed_is_read_and_smaller(weights, tmp_path):
 )
 def test_packed_tensors_of_a_bad_file_are_refused(codes, shapes, tmp_path):
     path = tmp_path / "bad.safetensors"
-    write_tensors({"w": np.frombuffer(codes, np.uint8)}, path, {PACKED: json.dumps(shapes)})
+    text = "[" * 100_000 if shapes == "deep" else json.dumps(shapes)
+    write_tensors({"w": np.frombuffer(codes, np.uint8)}, path, {PACKED: text})
     with pytest.raises(CheckpointError, match="cannot be unpacked"):
         read_file(path)
+
+
+def test_names_of_files_in_no_encoding_are_kept(tmp_path):
+    """They are in the card of a model that was trained on such files, and broke writing it."""
+    write_tensors({}, tmp_path / "file", {"card": json.dumps({"set": "M\udcfcller, é"}, ensure_ascii=False)})
+    assert json.loads(read_metadata(tmp_path / "file")["card"]) == {"set": "M\udcfcller, é"}
 
 
 def test_a_place_that_cannot_be_written_is_named(weights, tmp_path):

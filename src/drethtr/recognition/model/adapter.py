@@ -133,8 +133,8 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
         up, down, weight = (
             factor.astype(np.float64) for factor in (changes[layer + UP], changes[layer + DOWN], plain[name])
         )
-        inputs = weight.size // len(weight)
-        if up.ndim != 2 or down.ndim != 2 or up.shape != (len(weight), len(down)) or down.shape[1] != inputs:
+        fits = up.ndim == down.ndim == 2 and up.shape == (*weight.shape[:1], len(down))
+        if not fits or len(up) * down.shape[1] != weight.size:
             raise CheckpointError(f"the adapter's update of {layer} does not have the shape of its weight")
         # Summed in double, the weights and so their hash are the same on every machine.
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused below

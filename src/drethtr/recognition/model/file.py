@@ -315,5 +315,5 @@ def weights_hash(weights: Weights) -> str:
     digest = sha256()
     for name, weight in sorted(weights.items()):
         digest.update(f"{name} torch.{weight.dtype} {list(weight.shape)}\n".encode())
-        digest.update(np.ascontiguousarray(weight).data.cast("B"))
+        digest.update(np.ascontiguousarray(weight))
     return digest.hexdigest()

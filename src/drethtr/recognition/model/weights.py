@@ -65,8 +65,10 @@ DTYPES = {
 """The types that a file may contain; numpy has no bfloat16, so its bits are kept."""
 
 
-def incomplete(path: Path, error: Exception) -> CheckpointError:
-    """The error of a file that is no model, or only a part of one."""
+def unusable(path: Path, error: Exception) -> CheckpointError:
+    """The error of a file that cannot be read, is no model, or only a part of one."""
+    if isinstance(error, OSError):
+        return CheckpointError(f"cannot be read: {first_line(error)}", path)
     reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
     return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
 
@@ -82,7 +84,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, framework="numpy") as file:
             return file.metadata() or {}
     except (SafetensorError, OSError) as error:
-        raise incomplete(path, error) from error
+        raise unusable(path, error) from error
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -106,7 +108,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
         content = path.read_bytes()
         tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
-        raise incomplete(path, error) from error
+        raise unusable(path, error) from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
         raise CheckpointError(f"contains {', '.join(strange)} tensors; drethtr models never do", path)
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
@@ -118,7 +120,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     try:
         for name, shape in json.loads(metadata.pop(PACKED, "{}")).items():
             arrays[name] = unpacked(arrays[name], shape)
-    except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error) as error:
         raise CheckpointError(f"contains packed tensors that cannot be unpacked ({first_line(error)})", path) from error
     return arrays, metadata
 
@@ -154,6 +156,9 @@ def unpacked(codes: Array, shape: list[int]) -> Array:
 def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, pack: bool = False) -> None:
     """Write a safetensors file atomically; `pack` stores int8 tensors as their Huffman codes, which lose nothing.
 
+    Args:
+        metadata: JSON by name.
+
     Raises:
         CheckpointError: if it cannot be written.
     """
@@ -164,9 +169,14 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, 
     try:
         with atomic_write(path) as unfinished:
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-            save_file(contiguous, unfinished, dict(metadata))
+            save_file(contiguous, unfinished, {key: in_utf8(text) for key, text in metadata.items()})
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"cannot be written: {first_line(error)}", path) from error
+
+
+def in_utf8(content: str) -> str:
+    """JSON whose lone surrogates, as of file names that are not in UTF-8, are escapes; only so can it be stored."""
+    return content.encode("utf-8", "backslashreplace").decode()
 
 
 def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]:

@@ -62,9 +62,7 @@ def supports(config: NetworkConfig) -> str | None:
     ]
     if isinstance(config.mixer, Retentive) and not isinstance(config.mixer.decay, Scheduled):
         unknown.append(f"{type(config.mixer.decay).__name__} decay")
-    if not unknown:
-        return None
-    return f"{', '.join(unknown)}: this network needs torch; run: pip install 'drethtr[train]'"
+    return f"only torch computes {', '.join(unknown)}" if unknown else None
 
 
 COLUMNS_PER_TOKEN = 8
@@ -121,7 +119,7 @@ class OnnxNetwork:
         int8: bool = False,
     ) -> None:
         if reason := supports(config):
-            raise ConfigError(reason)
+            raise ConfigError(f"{reason}; run: pip install 'drethtr[train]'")
         self.config = config
         self.workers = threads
         self._fades = tuple(LayerDecay.of(config, config.position(layer)) for layer in range(config.layers))
