@@ -1,4 +1,5 @@
 import struct
+import zlib
 
 import numpy as np
 import pikepdf
@@ -10,6 +11,8 @@ from PIL.TiffImagePlugin import AppendingTiffWriter, TiffImageFile
 
 from drethtr.base.errors import DataError
 from drethtr.images.page import PageSource, open_pages
+
+PNG_HEAD, PNG_END = 33, 12  # bytes of signature and first chunk, and of the last chunk
 
 
 @pytest.fixture
@@ -73,6 +76,38 @@ def test_turned_as_its_exif_says(picture, tmp_path, ending):
     [source] = open_pages(path)
     assert source.size() == source.image().size == (80, 120) and source.gray().shape == (120, 80)
     assert np.allclose(block(source.gray()), (50, 20, 70, 60), atol=1)
+
+
+TURNED = Image.Exif()
+TURNED[0x0112] = 6
+XMP = b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/>'
+PNG_CHUNKS = {
+    "EXIF": (b"eXIf", TURNED.tobytes()[6:]),
+    "XMP": (b"iTXt", b"XML:com.adobe.xmp" + bytes(5) + XMP),
+    "a profile": (b"tEXt", b"Raw profile type exif\0\nexif\n 32\n" + TURNED.tobytes().hex().encode()),
+}
+
+
+def with_chunk(path, place, kind, content):
+    """Add a chunk to a PNG."""
+    chunk = struct.pack(">I4s", len(content), kind) + content + struct.pack(">I", zlib.crc32(kind + content))
+    png = path.read_bytes()
+    path.write_bytes(png[:place] + chunk + png[place:])
+
+
+@pytest.mark.parametrize("place", [PNG_HEAD, -PNG_END], ids=["before", "after"])
+@pytest.mark.parametrize("kind", PNG_CHUNKS)
+def test_a_png_may_say_how_it_is_turned_in_many_places(picture, kind, place, tmp_path):
+    path = tmp_path / "scan.png"
+    picture.save(path)
+    if kind == "XMP":
+        exif = Image.Exif()
+        exif[0x010F] = "the maker of a camera"
+        with_chunk(path, PNG_HEAD, b"eXIf", exif.tobytes()[6:])
+    with_chunk(path, place, *PNG_CHUNKS[kind])
+    [source] = open_pages(path)
+    assert source.orientation() == 6
+    assert source.size() == source.image().size == (80, 120) and source.gray().shape == (120, 80)
 
 
 @pytest.mark.parametrize("mode", ["I;16", "L", "LA", "RGBA", "CMYK"])
