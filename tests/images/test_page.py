@@ -1,3 +1,4 @@
+import os
 import struct
 import zlib
 
@@ -10,6 +11,7 @@ from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import AppendingTiffWriter, TiffImageFile
 
 from drethtr.base.errors import DataError
+from drethtr.images.line import open_line
 from drethtr.images.page import PageSource, open_pages
 
 PNG_HEAD, PNG_END = 33, 12  # bytes of signature and first chunk, and of the last chunk
@@ -209,6 +211,14 @@ def test_no_image(tmp_path, name, content):
 def test_a_folder_is_no_page(tmp_path):
     with pytest.raises(DataError, match="is a folder"):
         open_pages(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+@pytest.mark.parametrize("opened", [open_pages, open_line])
+def test_a_pipe_is_not_waited_for(tmp_path, opened):
+    os.mkfifo(tmp_path / "scan.png")
+    with pytest.raises(DataError, match=r"scan\.png: cannot be read as an image: it is a pipe or a device; save what"):
+        opened(tmp_path / "scan.png")
 
 
 def test_damaged_pixels_are_found_when_they_are_read(picture, tmp_path):

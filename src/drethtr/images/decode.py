@@ -22,6 +22,7 @@ from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
 from drethtr.base.errors import DataError, first_line
+from drethtr.base.links import open_ordinary
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
@@ -101,11 +102,13 @@ def opened_image(path: Path) -> Iterator[Image.Image]:
 
     Raises:
         DataError: if the file is empty.
+        OSError: if it is no ordinary file, or cannot be opened.
     """
-    refuse_empty(path)
     # Given a path, Pillow maps uncompressed TIFFs into memory, but not correctly if they are rotated by 90 degrees.
-    with path.open("rb") as file, Image.open(file, formats=formats_of(file, str(path))) as image:
-        yield image
+    with open_ordinary(path) as file:
+        refuse_empty(path)
+        with Image.open(file, formats=formats_of(file, str(path))) as image:
+            yield image
 
 
 def refuse_empty(path: Path) -> None:
