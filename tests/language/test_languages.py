@@ -57,8 +57,9 @@ def test_a_user_names_languages(languages):
     assert choose_languages(languages, TOKENIZER, "auto") is languages
     assert list(choose_languages(languages, TOKENIZER, "de").models) == ["de"]
     assert list(choose_languages(languages, TOKENIZER, " de, en").models) == ["de", "en"]
-    with pytest.raises(ConfigError, match=r"unknown language .dee.*de"):
-        choose_languages(languages, TOKENIZER, "dee")
+    for unknown in ("dee", "auto, dee"):
+        with pytest.raises(ConfigError, match=r"unknown language .dee.*de"):
+            choose_languages(languages, TOKENIZER, unknown)
     with pytest.raises(ConfigError, match="no n-grams"):
         choose_languages(Languages(), TOKENIZER, "de")
 

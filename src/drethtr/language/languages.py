@@ -230,7 +230,8 @@ def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> 
         return languages
     if not languages:
         raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr model language")
-    found = languages if ALL_LANGUAGES in parts or not wanted else languages.only(wanted)
+    chosen = languages.only(wanted) if wanted else languages
+    found = languages if ALL_LANGUAGES in parts else chosen
     if not files:
         return found
     from drethtr.language.learn import with_texts
