@@ -89,6 +89,8 @@ def decoding(name: str) -> Iterator[None]:
         raise DataError(
             f"not an image in a supported format ({', '.join(FORMATS)}); convert it to JPEG or PNG first", name
         ) from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise DataError(f"has more than {MAX_PIXELS:,} pixels; scale the image down", name) from error
     except MemoryError as error:
         raise DataError("needs more memory to decode than is available; scale the image down", name) from error
     except DECODING_ERRORS as error:
