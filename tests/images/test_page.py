@@ -200,7 +200,10 @@ def test_broken_pdf(picture, tmp_path):
         open_pages(tmp_path / "cut.pdf")
 
 
-@pytest.mark.parametrize(("name", "content"), [("gone.png", None), ("empty.tif", b""), ("letter.jpg", b"Dear Sir,")])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("gone.png", None), (f"{'a' * 300}.png", None), ("empty.tif", b""), ("letter.jpg", b"Dear Sir,")],
+)
 def test_no_image(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_bytes(content)
