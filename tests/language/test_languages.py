@@ -104,6 +104,7 @@ def test_files_that_are_no_text(languages, tmp_path):
             lzma.compress(b"die bande", filters=[VAST]),
             "Memory usage limit exceeded; pack it again with xz -9",
         ),
+        ("streams.txt.xz", lzma.compress(b"") * 1001, "it has more than 1,000 streams; pack it again with xz -9"),
         ("bomb.txt.xz", lzma.compress(bytes(MAX_BYTES + 1)), "more than 16 MB"),
         ("empty.txt", b"\n", "too little text"),
     ):
