@@ -98,6 +98,8 @@ def test_files_keep_the_form_of_the_name(memory, tmp_path, monkeypatch):
         assert find_files(hidden) == ["memory:///scans/.hidden/3.png"]
     assert find_files("memory://scans/**") == ["memory:///scans/a.png", "memory:///scans/b/2.png"]
     assert find_files("memory://scans/*.png") == ["memory:///scans/a.png"]
+    memory.pipe("/sets/a[1].png", b"")
+    assert find_files("memory://sets/a[1].png") == find_files("memory://sets/*") == ["memory:///sets/a[1].png"]
     assert find_files((tmp_path / "b").as_uri()) == [(tmp_path / "b" / "2.png").as_uri()]
 
 

@@ -194,7 +194,8 @@ def remote_files(name: str) -> list[str]:
     system, path = locate(name)
     try:
         with reaching(name):
-            if has_magic(path):
+            # A file may have brackets in its name. Of web pages, whose addresses have `?`, fsspec knows it itself.
+            if has_magic(path) and (name.startswith(WEB_SCHEMES) or not system.exists(path)):
                 matches = (match for match in system.glob(path) if "/." in path or is_visible(match.split("/")))
                 return [system.unstrip_protocol(match) for match in matches if system.isfile(match)]
             # For a file, `find` returns the file itself; for a web page, nothing.
