@@ -168,7 +168,7 @@ def refuse_size(width: int, height: int, name: str) -> None:
 def orientation_of(image: Image.Image) -> int:
     """The EXIF orientation of an opened image, from its metadata; 1, upright, if it has none."""
     # Asked for it, Pillow would decode any PNG that has none before its pixels; few have any after them.
-    if is_turned_late(image):
+    if image.width * image.height <= MAX_PIXELS and is_turned_late(image):
         image.load()
     if image.format != "TIFF" and TURNING.isdisjoint(image.info):
         return 1
