@@ -165,6 +165,12 @@ def damaged(path):
     path.write_bytes(content)
 
 
+def damaged_bzip2(path):
+    path.write_bytes(
+        pack(path, ("1.jpg", os.urandom(200)), method=zipfile.ZIP_BZIP2).read_bytes().replace(b"BZh9", b"BZh!")
+    )
+
+
 def cut(path):
     path.write_bytes(path.read_bytes()[:-30])
 
@@ -183,6 +189,7 @@ def text(path):
     ("spoil", "reason"),
     [
         (damaged, "not a ZIP file that can be unpacked"),
+        (damaged_bzip2, "not a ZIP file that can be unpacked: Invalid data stream"),
         (cut, "not a ZIP file that can be unpacked"),
         (text, "not a ZIP file that can be unpacked"),
         (encrypted, "is encrypted"),

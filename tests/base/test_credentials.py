@@ -12,6 +12,12 @@ from drethtr.base.credentials import without_credentials
     [
         ("postgresql://me:secret@host:5432/archive", "postgresql://host:5432/archive"),
         ("postgresql://me:se@cret?#@host/archive", "postgresql://host/archive"),  # as libpq reads it
+        ("postgresql://me:se/c@ret@host/archive", "postgresql://host/archive"),
+        (
+            "https://host:8080/a@b https://[::1]:80/a@b https://c",
+            "https://host:8080/a@b https://[::1]:80/a@b https://c",
+        ),
+        ("https://b.org/ark:/12/a@2.jpg", "https://b.org/ark:/12/a@2.jpg"),
         ("postgresql:///a?password=secret&host=b", "postgresql:///a?password=…&host=b"),
         ("https://secret@host/a.parquet#train", "https://host/a.parquet#train"),
         ("zip://a.png::sftp://me:secret@host/a.zip", "zip://a.png::sftp://host/a.zip"),

@@ -1,5 +1,7 @@
 """Recent results are kept up to a weight."""
 
+from contextlib import nullcontext
+
 from drethtr.base.recent import RecentResults
 
 
@@ -33,3 +35,23 @@ def test_what_two_threads_have_made_counts_once():
 
     results.get("same", make)
     assert made_anew(results, 1, "same", 1) == [1]
+
+
+def test_nobody_makes_a_result_again_that_is_just_finished():
+    results = RecentResults(2)
+    made = []
+
+    class Lock:
+        """Another request arrives as soon as the result is not being made any more."""
+
+        def __enter__(self):
+            pass
+
+        def __exit__(self, *error):
+            if made and not results.making:
+                results.lock = nullcontext()
+                results.get("same", lambda: made.append("again"))
+
+    results.lock = Lock()
+    results.get("same", lambda: made.append("once"))
+    assert made == ["once"]

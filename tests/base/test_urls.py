@@ -93,7 +93,13 @@ def test_files_keep_the_form_of_the_name(memory, tmp_path, monkeypatch):
     assert find_files(".") == ["a.png", "b/2.png"] and find_files("b") == ["b/2.png"]
     assert find_files("*.png") == find_files("a.png") == ["a.png"]
     assert find_files("memory://scans/b") == ["memory:///scans/b/2.png"]
+    assert find_files("memory://scans") == ["memory:///scans/a.png", "memory:///scans/b/2.png"]
+    for hidden in ("memory://scans/.hidden", "memory://scans/.hidden/*"):
+        assert find_files(hidden) == ["memory:///scans/.hidden/3.png"]
+    assert find_files("memory://scans/**") == ["memory:///scans/a.png", "memory:///scans/b/2.png"]
     assert find_files("memory://scans/*.png") == ["memory:///scans/a.png"]
+    memory.pipe("/sets/a[1].png", b"")
+    assert find_files("memory://sets/a[1].png") == find_files("memory://sets/*") == ["memory:///sets/a[1].png"]
     assert find_files((tmp_path / "b").as_uri()) == [(tmp_path / "b" / "2.png").as_uri()]
 
 

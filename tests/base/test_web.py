@@ -198,6 +198,15 @@ def test_the_first_address_that_has_the_file(host, web):
     assert agent.startswith("drethtr/")
 
 
+@pytest.mark.parametrize(
+    ("reply", "reason"), [(Reply(503), "responds with status 503"), (Reply(401), "asks for a login")]
+)
+def test_of_several_addresses_the_one_that_may_have_the_file_gives_the_reason(host, web, reply, reason):
+    host.replies |= {"/a": Reply(404), "/b": reply, "/c": GOOD}
+    with pytest.raises(DataError, match=f"/a: .*{reason}"):
+        web.fetch([f"{host.address}/{name}" for name in "abc"])
+
+
 def test_one_request_at_a_time(host, web):
     def slow():
         time.sleep(0.02)

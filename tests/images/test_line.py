@@ -148,7 +148,7 @@ def broken_sources():
         ),
         "empty bytes": (b"", "supported format"),
         "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "supported format"),
-        "bomb": (bomb, "pixels"),
+        "bomb": (bomb, "has more than 89,000,000 pixels; scale the image down"),
         "no rows": (np.zeros((0, 5), np.uint8), "empty"),
         "one dimension": (np.zeros(5, np.uint8), "height, width"),
         "five channels": (np.zeros((5, 5, 5), np.uint8), "channels"),

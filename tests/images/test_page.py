@@ -1,4 +1,6 @@
+import os
 import struct
+import zlib
 
 import numpy as np
 import pikepdf
@@ -9,7 +11,10 @@ from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import AppendingTiffWriter, TiffImageFile
 
 from drethtr.base.errors import DataError
+from drethtr.images.line import open_line
 from drethtr.images.page import PageSource, open_pages
+
+PNG_HEAD, PNG_END = 33, 12  # bytes of signature and first chunk, and of the last chunk
 
 
 @pytest.fixture
@@ -73,6 +78,38 @@ def test_turned_as_its_exif_says(picture, tmp_path, ending):
     [source] = open_pages(path)
     assert source.size() == source.image().size == (80, 120) and source.gray().shape == (120, 80)
     assert np.allclose(block(source.gray()), (50, 20, 70, 60), atol=1)
+
+
+TURNED = Image.Exif()
+TURNED[0x0112] = 6
+XMP = b'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/>'
+PNG_CHUNKS = {
+    "EXIF": (b"eXIf", TURNED.tobytes()[6:]),
+    "XMP": (b"iTXt", b"XML:com.adobe.xmp" + bytes(5) + XMP),
+    "a profile": (b"tEXt", b"Raw profile type exif\0\nexif\n 32\n" + TURNED.tobytes().hex().encode()),
+}
+
+
+def with_chunk(path, place, kind, content):
+    """Add a chunk to a PNG."""
+    chunk = struct.pack(">I4s", len(content), kind) + content + struct.pack(">I", zlib.crc32(kind + content))
+    png = path.read_bytes()
+    path.write_bytes(png[:place] + chunk + png[place:])
+
+
+@pytest.mark.parametrize("place", [PNG_HEAD, -PNG_END], ids=["before", "after"])
+@pytest.mark.parametrize("kind", PNG_CHUNKS)
+def test_a_png_may_say_how_it_is_turned_in_many_places(picture, kind, place, tmp_path):
+    path = tmp_path / "scan.png"
+    picture.save(path)
+    if kind == "XMP":
+        exif = Image.Exif()
+        exif[0x010F] = "the maker of a camera"
+        with_chunk(path, PNG_HEAD, b"eXIf", exif.tobytes()[6:])
+    with_chunk(path, place, *PNG_CHUNKS[kind])
+    [source] = open_pages(path)
+    assert source.orientation() == 6
+    assert source.size() == source.image().size == (80, 120) and source.gray().shape == (120, 80)
 
 
 @pytest.mark.parametrize("mode", ["I;16", "L", "LA", "RGBA", "CMYK"])
@@ -163,7 +200,10 @@ def test_broken_pdf(picture, tmp_path):
         open_pages(tmp_path / "cut.pdf")
 
 
-@pytest.mark.parametrize(("name", "content"), [("gone.png", None), ("empty.tif", b""), ("letter.jpg", b"Dear Sir,")])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("gone.png", None), (f"{'a' * 300}.png", None), ("empty.tif", b""), ("letter.jpg", b"Dear Sir,")],
+)
 def test_no_image(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_bytes(content)
@@ -174,6 +214,14 @@ def test_no_image(tmp_path, name, content):
 def test_a_folder_is_no_page(tmp_path):
     with pytest.raises(DataError, match="is a folder"):
         open_pages(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+@pytest.mark.parametrize("opened", [open_pages, open_line])
+def test_a_pipe_is_not_waited_for(tmp_path, opened):
+    os.mkfifo(tmp_path / "scan.png")
+    with pytest.raises(DataError, match=r"scan\.png: cannot be read as an image: it is a pipe or a device; save what"):
+        opened(tmp_path / "scan.png")
 
 
 def test_damaged_pixels_are_found_when_they_are_read(picture, tmp_path):

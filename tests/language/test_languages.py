@@ -57,8 +57,9 @@ def test_a_user_names_languages(languages):
     assert choose_languages(languages, TOKENIZER, "auto") is languages
     assert list(choose_languages(languages, TOKENIZER, "de").models) == ["de"]
     assert list(choose_languages(languages, TOKENIZER, " de, en").models) == ["de", "en"]
-    with pytest.raises(ConfigError, match=r"unknown language .dee.*de"):
-        choose_languages(languages, TOKENIZER, "dee")
+    for unknown in ("dee", "auto, dee"):
+        with pytest.raises(ConfigError, match=r"unknown language .dee.*de"):
+            choose_languages(languages, TOKENIZER, unknown)
     with pytest.raises(ConfigError, match="no n-grams"):
         choose_languages(Languages(), TOKENIZER, "de")
 
@@ -103,6 +104,7 @@ def test_files_that_are_no_text(languages, tmp_path):
             lzma.compress(b"die bande", filters=[VAST]),
             "Memory usage limit exceeded; pack it again with xz -9",
         ),
+        ("streams.txt.xz", lzma.compress(b"") * 1001, "it has more than 1,000 streams; pack it again with xz -9"),
         ("bomb.txt.xz", lzma.compress(bytes(MAX_BYTES + 1)), "more than 16 MB"),
         ("empty.txt", b"\n", "too little text"),
     ):

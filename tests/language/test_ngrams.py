@@ -156,8 +156,9 @@ def test_pruning_keeps_what_matters_most():
 
 
 def test_too_little_text_and_too_many_tokens_are_refused():
-    with pytest.raises(DataError, match="no line has 4 characters"):
+    with pytest.raises(DataError, match="n-grams of 4 need a line of 2 or more characters"):
         learned(texts=["a"])
+    learned(texts=["ab"])
     with pytest.raises(ConfigError, match="too high for a vocabulary"):
         learn([Ingredient(TEXTS)], Characters("".join(map(chr, range(0x4E00, 0x4E00 + 9000)))), order=5, most=9)
 

@@ -62,7 +62,7 @@ def test_a_finder_of_another_package():
 
 def test_kraken_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "kraken", None)
-    with pytest.raises(ConfigError, match="pip install kraken"):
+    with pytest.raises(ConfigError, match=r"pip install 'drethtr\[kraken\]'"):
         Kraken().find(blank().gray)
 
 

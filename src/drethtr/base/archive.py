@@ -136,7 +136,9 @@ def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
 
     try:
         yield
-    except (BadZipFile, zlib.error, LZMAError, EOFError, RuntimeError, ValueError) as error:
+    except (BadZipFile, zlib.error, LZMAError, EOFError, RuntimeError, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # that of bzip2 has none
+            raise
         raise DataError(f"not {what}: {first_line(error)}", name) from error
 
 

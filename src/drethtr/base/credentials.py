@@ -2,8 +2,11 @@
 
 import re
 
-LOGIN = re.compile(r"(?<=://)[^\s/\"]*@")
-"""`user:password@` of an address, also if the password has characters that should be encoded."""
+LOGIN = re.compile(r"(?<=://)(?:[^\s/\"]*|[^\s/\"@:\[]+:(?!\d*(?:[/?#\s\"]|$))(?:(?!://)[^\s\"]){0,200})@")
+"""`user:password@` of an address, also if the password has characters that should be encoded, such as a slash.
+
+A password with a slash follows a colon that begins no port. Its length is bounded, or some texts took quadratic time.
+"""
 
 SECRET = re.compile(
     r"(?i)([?&][^\s=&#?\"]*(?:password|passwd|pwd|secret|token|signature|credential|sig|auth|(?:api|access)_?key)=)[^\s&#\"]+"

@@ -37,15 +37,15 @@ class RecentResults(Generic[Result]):
                     return self.results[key]  # of another thread, made meanwhile
             try:
                 made = make()
+                with self.lock:
+                    # After a failure, a waiting thread and a new one may both compute it; it must be counted once.
+                    if key not in self.results:
+                        self.results[key] = made
+                        self.weight += self.weigh(made)
+                    while self.weight > self.most and len(self.results) > 1:
+                        _, oldest = self.results.popitem(last=False)
+                        self.weight -= self.weigh(oldest)
+                return made
             finally:
                 with self.lock:
                     self.making.pop(key, None)
-            with self.lock:
-                # After a failure, a waiting thread and a new one may both compute it; it must be counted once.
-                if key not in self.results:
-                    self.results[key] = made
-                    self.weight += self.weigh(made)
-                while self.weight > self.most and len(self.results) > 1:
-                    _, oldest = self.results.popitem(last=False)
-                    self.weight -= self.weigh(oldest)
-            return made

@@ -165,7 +165,7 @@ def beside(file: str, name: str) -> str:
 def find_files(name: str) -> list[str]:
     """The files at a path, URL or pattern: the file, all files below a folder, or all matches.
 
-    Sorted, as paths or URLs like the name itself. Hidden files in folders are skipped.
+    Sorted, as paths or URLs like the name itself. Hidden files are skipped, unless the name spells them out.
 
     Raises:
         DataError: if there are none, or as `locate`.
@@ -182,7 +182,7 @@ def local_files(name: str) -> list[str]:
     path = Path(name)
     if path.is_dir():
         below = (file for file in path.rglob("*") if file.is_file())
-        return [str(file) for file in below if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+        return [str(file) for file in below if is_visible(file.relative_to(path).parts)]
     if path.is_file() or not has_magic(name):
         return [name] if path.is_file() else []
     matches = glob(name, recursive=True)  # noqa: PTH207 - patterns may be absolute
@@ -194,9 +194,17 @@ def remote_files(name: str) -> list[str]:
     system, path = locate(name)
     try:
         with reaching(name):
-            if has_magic(path):
-                return [system.unstrip_protocol(match) for match in system.glob(path) if system.isfile(match)]
+            # A file may have brackets in its name. Of web pages, whose addresses have `?`, fsspec knows it itself.
+            if has_magic(path) and (name.startswith(WEB_SCHEMES) or not system.exists(path)):
+                matches = (match for match in system.glob(path) if "/." in path or is_visible(match.split("/")))
+                return [system.unstrip_protocol(match) for match in matches if system.isfile(match)]
             # For a file, `find` returns the file itself; for a web page, nothing.
-            return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
+            found = [file for file in system.find(path) if is_visible(file.removeprefix(path).split("/"))]
+            return [system.unstrip_protocol(file) for file in found] or [name] * system.isfile(path)
     except OSError as error:
         raise DataError(f"cannot be listed: {first_line(error)}", name) from error
+
+
+def is_visible(parts: Iterable[str]) -> bool:
+    """Whether no part of a path is hidden, as are the notes that macOS leaves beside files (`._scan.png`)."""
+    return not any(part.startswith(".") for part in parts)

@@ -146,15 +146,15 @@ class Web:
         Raises:
             DataError: naming the first URL, if none has a file of at most `most` bytes.
         """
-        first: HTTPAnswer | None = None
+        reasons: list[str] = []
         for address in addresses:
             answer = self.fetch_with_retries(address, most)
             if answer.status == 200:
                 return answer.content
-            first = first or answer
-            if answer.may_change or answer.status == 401:
-                break
-        raise DataError(first.reason if first else "no address", addresses[0])
+            reasons.append(answer.reason)
+            if answer.may_change or answer.status == 401:  # it may have the file, whatever those before answered
+                raise DataError(answer.reason, addresses[0])
+        raise DataError(reasons[0], addresses[0])
 
     def fetch_with_retries(self, address: str, most: int) -> HTTPAnswer:
         """The answer at a URL, after redirects, and retries if the host is busy."""

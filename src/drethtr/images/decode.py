@@ -11,15 +11,18 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from operator import attrgetter
+from os import SEEK_CUR
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError, features
+from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
 from drethtr.base.errors import DataError, first_line
+from drethtr.base.links import open_ordinary
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
@@ -68,8 +71,11 @@ MIRRORED = frozenset({2, 4, 5, 7})
 OPPOSITE = {6: 8, 8: 6}
 """The orientations that undo others; the rest undo themselves."""
 
-TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
+TURNING = frozenset({"exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp"})
 """Metadata in which Pillow may keep the tag."""
+
+PNG_START, CHUNK, KEYWORD = 8, struct.Struct(">I4s"), 22
+"""Where the chunks of a PNG begin, the head of a chunk (length and kind), and the bytes that show its keyword."""
 
 
 @contextmanager
@@ -83,6 +89,8 @@ def decoding(name: str) -> Iterator[None]:
         raise DataError(
             f"not an image in a supported format ({', '.join(FORMATS)}); convert it to JPEG or PNG first", name
         ) from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise DataError(f"has more than {MAX_PIXELS:,} pixels; scale the image down", name) from error
     except MemoryError as error:
         raise DataError("needs more memory to decode than is available; scale the image down", name) from error
     except DECODING_ERRORS as error:
@@ -96,11 +104,13 @@ def opened_image(path: Path) -> Iterator[Image.Image]:
 
     Raises:
         DataError: if the file is empty.
+        OSError: if it is no ordinary file, or cannot be opened.
     """
-    refuse_empty(path)
     # Given a path, Pillow maps uncompressed TIFFs into memory, but not correctly if they are rotated by 90 degrees.
-    with path.open("rb") as file, Image.open(file, formats=formats_of(file, str(path))) as image:
-        yield image
+    with open_ordinary(path) as file:
+        refuse_empty(path)
+        with Image.open(file, formats=formats_of(file, str(path))) as image:
+            yield image
 
 
 def refuse_empty(path: Path) -> None:
@@ -156,12 +166,33 @@ def refuse_size(width: int, height: int, name: str) -> None:
 
 
 def orientation_of(image: Image.Image) -> int:
-    """The EXIF orientation of an opened image, from its header; 1, upright, if it has none."""
-    # Without the first check, Pillow decodes a PNG to look for EXIF data after its pixels.
+    """The EXIF orientation of an opened image, from its metadata; 1, upright, if it has none."""
+    # Asked for it, Pillow would decode any PNG that has none before its pixels; few have any after them.
+    if image.width * image.height <= MAX_PIXELS and is_turned_late(image):
+        image.load()
     if image.format != "TIFF" and TURNING.isdisjoint(image.info):
         return 1
     orientation = image.getexif().get(ORIENTATION)
     return orientation if isinstance(orientation, int) and orientation in ORIENTATIONS else 1
+
+
+def is_turned_late(image: Image.Image) -> bool:
+    """Whether an opened PNG has metadata that may turn it after its pixels, where ExifTool writes XMP."""
+    if not isinstance(image, PngImageFile) or image.fp is None:
+        return False
+    file, place, late = image.fp, image.fp.tell(), False
+    file.seek(PNG_START)
+    try:
+        while len(head := file.read(CHUNK.size)) == CHUNK.size:
+            length, kind = CHUNK.unpack(head)
+            begin = file.read(min(length, KEYWORD))
+            if late and (kind == b"eXIf" or begin.partition(b"\0")[0].decode("latin-1") in TURNING):
+                return True
+            late |= kind == b"IDAT"
+            file.seek(length - len(begin) + 4, SEEK_CUR)  # and the checksum
+        return False
+    finally:
+        file.seek(place)
 
 
 def is_negative(image: Image.Image) -> bool:

@@ -17,6 +17,7 @@ from PIL import Image
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_there
 from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.images import page_file
 from drethtr.images.line import Line
@@ -112,8 +113,10 @@ def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...
         DataError: if the file is missing, not an image or PDF, damaged, encrypted, or has more than `most` pages.
     """
     path = Path(path)
-    if not path.exists() or path.is_dir():  # a pipe is neither, and refused with its reason where it is opened
-        raise DataError("is a folder; give an image or a PDF" if path.is_dir() else "no such file", path)
+    if not is_there(path):
+        raise DataError("no such file", path)
+    if path.is_dir():
+        raise DataError("is a folder; give an image or a PDF", path)
     found, _ = sandboxed(str(path), page_file.frames, path, most)
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
+from drethtr.base.links import open_ordinary
 from drethtr.base.sandbox import Answer
 from drethtr.images.decode import (
     MAX_PIXELS,
@@ -134,7 +135,7 @@ def refuse_more(path: Path, pages: int, most: int) -> None:
 
 def is_pdf(path: Path) -> bool:
     """Whether a file starts like a PDF; some have another line before that."""
-    with decoding(str(path)), path.open("rb") as file:
+    with decoding(str(path)), open_ordinary(path) as file:
         return b"%PDF-" in file.read(1024)
 
 

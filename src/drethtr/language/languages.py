@@ -215,6 +215,9 @@ MAX_BYTES = 16 << 20
 MAX_MEMORY = 128 << 20
 """Memory limit in bytes for unpacking it, twice what `xz -9` needs; a file may demand 4 GB."""
 
+MAX_STREAMS = 1000
+"""Largest number of streams in a packed file: for each, the rest of the file is copied."""
+
 
 def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
     """Select languages by comma-separated names; text files among them are interpolated into each language.
@@ -230,7 +233,8 @@ def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> 
         return languages
     if not languages:
         raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr model language")
-    found = languages if ALL_LANGUAGES in parts or not wanted else languages.only(wanted)
+    chosen = languages.only(wanted) if wanted else languages
+    found = languages if ALL_LANGUAGES in parts else chosen
     if not files:
         return found
     from drethtr.language.learn import with_texts
@@ -269,13 +273,16 @@ def unpacked(packed: bytes) -> bytes:
     """The first `MAX_BYTES` + 1 bytes in an .xz file, which may have several streams.
 
     Raises:
-        LZMAError: if it is damaged, or takes more than `MAX_MEMORY`.
+        LZMAError: if it is damaged, has more than `MAX_STREAMS`, or takes more than `MAX_MEMORY`.
         EOFError: if it is empty or incomplete.
     """
     if not packed:
         raise EOFError("it is empty")
-    content = b""
+    content, streams = b"", 0
     while packed and len(content) <= MAX_BYTES:
+        streams += 1
+        if streams > MAX_STREAMS:
+            raise lzma.LZMAError(f"it has more than {MAX_STREAMS:,} streams")
         stream = lzma.LZMADecompressor(memlimit=MAX_MEMORY)
         content += stream.decompress(packed, MAX_BYTES + 1 - len(content))
         if not stream.eof and len(content) <= MAX_BYTES:

@@ -220,7 +220,8 @@ def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted
             in_line = in_line[: len(last)] & (last != BOS)
         chosen = keys[in_line & (last != BOS)]
         if not len(chosen):
-            raise DataError(f"too little text: no line has {length} characters for n-grams of that length")
+            least = max(length - 2, 1)  # beside its beginning and its end, which count
+            raise DataError(f"too little text: n-grams of {length} need a line of {least} or more characters")
         counted.append(Counted(size, *np.unique(chosen, return_counts=True)))
     return counted
 

@@ -50,7 +50,9 @@ class Kraken(Finder):
         try:
             from kraken import blla
         except (ImportError, RuntimeError) as error:  # the second is raised by a torchvision that does not match torch
-            raise ConfigError(f"kraken cannot be used ({first_line(error)}); run: pip install kraken") from error
+            raise ConfigError(
+                f"kraken cannot be used ({first_line(error)}); run: pip install 'drethtr[kraken]'"
+            ) from error
         found = blla.segment(Image.fromarray(page).convert("RGB"), device=self.device)
         usable = [line for line in found.lines if line.baseline and line.boundary]
         lines = tuple(FoundLine(as_points(line.baseline), as_points(line.boundary)) for line in usable)

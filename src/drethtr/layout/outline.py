@@ -6,7 +6,7 @@ pixels: strokes are whole there and paths short.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from PIL import Image
 from drethtr.base.native import native
 from drethtr.images.fields import sample
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import Floats, FoundLine
 from drethtr.layout.ridge import Ridge
-
-Floats: TypeAlias = NDArray[np.float64]
 
 # All but `CORE` and `BLOCK` are in thicknesses of a line's core, about its x-height, since strokes grow with it. None
 # was varied alone: whether outlines hold the characters of their lines is measured with all of them (`characters` of

@@ -5,7 +5,6 @@ The page is deskewed and cut at columns without ink, and each column is cut into
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +12,9 @@ from PIL import Image
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
-from drethtr.layout.finder import Finder, FoundLine
+from drethtr.layout.finder import Finder, Floats, FoundLine
 from drethtr.layout.outline import ink_of, outline
 from drethtr.layout.ridge import Ridge
-
-Floats: TypeAlias = NDArray[np.float64]
 
 # Not tuned: pages that are not clean and straight are for the network. On one of 35 lines this finds 145, most of them
 # the pattern of a book's edge (LOG.md, 2026-11-24).

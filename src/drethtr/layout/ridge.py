@@ -5,14 +5,13 @@ Rows and columns are pixels of the image in which the ridge was found.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.layout.finder import Floats
 from drethtr.layout.rules import Rule, is_rule_between
-
-Floats: TypeAlias = NDArray[np.float64]
 
 # Those without a figure were not varied alone. With all of them, 96.9 % of the lines are found, 0.6 % merged and 0.3 %
 # split on 62 pages on which nothing was chosen (LOG.md, 2026-11-27).
