@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from engines.base import (
     SOURCE_FILE,
     BaseEngine,
@@ -25,6 +24,7 @@ from engines.base import (
 from PIL import Image
 
 from drethtr.base.errors import DrethtrError
+from drethtr.images.line import gray_from_image, name_of
 from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
@@ -67,7 +67,7 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         """Find the lines of a page, without regions."""
         if options.steps == "regions":
             return SegmentationResult(lines=(), regions=())
-        found = RapidDetector().find(np.asarray(image.convert("L")))
+        found = RapidDetector().find(gray_from_image(image, name_of(image), upright=False))
         lines = (Line(baseline=points(one.baseline), boundary=points(one.polygon), typology=None) for one in found)
         return SegmentationResult(lines=tuple(lines), regions=())
 
@@ -83,7 +83,7 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
             recognizer = recognizer_of(model.file.path if getattr(model, "file", None) else None)
         except DrethtrError as error:
             raise EngineError(str(error)) from error
-        page = np.asarray(image.convert("L"))
+        page = gray_from_image(image, name_of(image), upright=False)
         placed = [line for line in lines if line.baseline or line.boundary]
         given = complete(page, [GivenLine.at(line.baseline, line.boundary) for line in placed])
         for number, read in read_lines(page, given, recognizer):
