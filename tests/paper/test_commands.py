@@ -70,7 +70,7 @@ def test_weights_that_do_not_fit_are_named_in_one_line(drethtr, weights, tmp_pat
 def test_another_alphabet_comes_from_a_file(drethtr, weights, tmp_path):
     alphabet = tmp_path / "alphabet.txt"
     greek = [chr(0x391 + number) for number in range(79)]
-    alphabet.write_text("".join(reversed(greek)) + "\n", encoding="utf-8")
+    alphabet.write_text("".join(reversed(greek)) + "\n", encoding="utf-8-sig")  # as Notepad saves it
     drethtr("convert", weights, tmp_path / "m", "--preset", "small", *SETTINGS, "--alphabet", alphabet)
     assert load_model(tmp_path / "m").tokenizer.decode([4, 5, 82]) == "ΑΒ" + greek[-1]
     alphabet.write_text("abc")
