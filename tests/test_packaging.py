@@ -47,6 +47,15 @@ def test_the_image_installs_the_versions_of_ci_by_their_hashes():
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=\w)", LOCK)[1:])
 
 
+def test_the_source_archive_has_what_its_tests_read():
+    added = {"src", "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", *PROJECT["license-files"]}
+    rules = [line.split() for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()]
+    archived = added | {name for kind, *names in rules if kind in ("graft", "include") for name in names}
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    named = {name for text in tests for name in re.findall(r'ROOT / "([^"]+)"', text)}
+    assert {"packaging", "samples"} <= {name for name in named if (ROOT / name).exists()} <= archived
+
+
 @pytest.mark.parametrize("system", ["linux", "macos", "windows"])
 def test_wheels_are_built_for_three_systems(system):
     pytest.importorskip("cibuildwheel")
