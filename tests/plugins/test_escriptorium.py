@@ -107,6 +107,16 @@ def test_models_are_told_from_other_files(engine, tmp_path):
         list(engine.recognize(Image.new("L", (90, 90)), [], model=model, options=None))
 
 
+def test_an_image_that_cannot_be_used_is_an_error_of_the_engine(engine):
+    image = Image.fromarray(np.full((40, 400), 1e9, np.float32))
+    for work in (
+        lambda: engine.segment(image, options=OPTIONS),
+        lambda: list(engine.recognize(image, [], model=None, options=None)),
+    ):
+        with pytest.raises(sys.modules["engines.base"].EngineError, match="expected floats from 0 to 1"):
+            work()
+
+
 def test_it_declares_what_it_does(engine):
     assert engine.spec.can_segment and engine.spec.can_recognize and not engine.spec.can_train
     assert engine.spec.file_extensions == ("safetensors",)

@@ -45,7 +45,7 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         """Yield a record for each line, in order; it is empty if the line cannot be read.
 
         Raises:
-            DataError: if the segmentation has boxes instead of baselines.
+            DataError: if the segmentation has boxes instead of baselines, or the image cannot be used.
         """
         if segmentation.type != "baselines":
             raise DataError("drethtr reads lines with baselines; segment the page with: segment -bl")
