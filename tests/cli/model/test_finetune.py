@@ -178,7 +178,7 @@ def test_few_lines_keep_the_decoder_and_confidences_of_the_start(precisions, dre
     assert expected.code == 0 and "An estimate: the prediction was fitted before" in expected.out
     assert [one.precision for one in record.calibrations] == ["float32", "int8"]
     recognizer = Recognizer.load(output)
-    assert recognizer.strategy == CTC().completed_by(None)
+    assert recognizer.strategy == inherited.strategy
     assert all(reading.calibrated for reading in recognizer.read([data.parent / "0.png"]))
 
 
