@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import atomic_write
+from drethtr.base.files import write_text
 from drethtr.base.urls import digest_of
 from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import store_parquet
@@ -131,9 +131,7 @@ def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
     """
     of = [digest_of((file,)) for file in files]
     if not path.exists():
-        text = json.dumps({"of": of} | asdict(measure()))
-        with atomic_write(path) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+        write_text(path, json.dumps({"of": of} | asdict(measure())))
     found = json.loads(path.read_text(encoding="utf-8"))
     if found.pop("of", None) != of:
         names = ", ".join(map(str, files))

@@ -1,7 +1,10 @@
-"""How the time of a work grows, where its steps cannot be counted: in compiled loops, such as those of `re`."""
+"""How time and memory of a work grow, where its steps cannot be counted: in compiled loops, such as those of `re`."""
 
 from collections.abc import Callable
+from pathlib import Path
 from time import process_time
+
+import pytest
 
 SMALL, LARGE = 4_000, 64_000
 MOST = 4 * LARGE / SMALL
@@ -20,3 +23,20 @@ def grows_evenly(work: Callable[[int], object]) -> bool:
         return process_time() - begun
 
     return any((large := seconds(LARGE)) < BLINK or large < MOST * seconds(SMALL) for _ in range(5))
+
+
+STATUS = Path("/proc/self/status")
+
+needs_status = pytest.mark.skipif(not STATUS.exists(), reason="no measure of memory")
+
+
+def megabytes_of(work: Callable[[], object]) -> int:
+    """The most memory that this process takes for a work, beside what it has before."""
+
+    def most() -> int:
+        return int(STATUS.read_text().split("VmHWM:")[1].split()[0]) >> 10
+
+    STATUS.with_name("clear_refs").write_text("5")
+    before = most()
+    work()
+    return most() - before

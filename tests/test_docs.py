@@ -1,11 +1,10 @@
-"""Commands, options, links and imports in the documentation exist."""
+"""Commands, options and links in the documentation exist."""
 
-import ast
 import re
 
 import pytest
 import typer
-from documented import PAGES, ROOT, blocks
+from documented import PAGES, ROOT
 
 from drethtr.cli.commands import walk
 from drethtr.cli.main import app
@@ -53,16 +52,6 @@ def test_commands_and_options_are_there(page):
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_compile_and_what_they_import_is_there(page):
-    for block in blocks(page):
-        if block.language != "python":
-            continue
-        assert compile(block.code, page.name, "exec")
-        imports = [line for line in ast.parse(block.code).body if isinstance(line, ast.Import | ast.ImportFrom)]
-        exec(compile(ast.Module(imports, []), page.name, "exec"), {})
 
 
 def test_every_command_is_told_of():

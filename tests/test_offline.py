@@ -168,7 +168,7 @@ def test_servers_answer_and_ask_nobody(command, offline, tmp_path, tiny_path):
 
 
 def test_all_commands_of_the_base_are_tried():
-    """Others, such as `bench`, belong to `drethtr.paper`."""
+    """Others, such as `bench`, come by entry points."""
     tried = {words[:length] for words in (*COMMANDS, ("serve",), ("edit",)) for length in (1, 2)}
     assert {words for words, _ in walk(typer.main.get_command(app)) if words[0] not in plugged(ENTRY_POINTS)} <= tried
 

@@ -47,6 +47,27 @@ def test_the_image_installs_the_versions_of_ci_by_their_hashes():
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=\w)", LOCK)[1:])
 
 
+def test_ci_tests_with_the_same_versions_of_all_that_developers_install():
+    def named(requirements):
+        for requirement in requirements:
+            if extras := re.match(r"drethtr\[(.+)\]$", requirement):
+                for extra in extras[1].split(","):
+                    yield from named(PROJECT["optional-dependencies"][extra])
+            else:
+                yield re.match(r"[\w-]+", requirement)[0]
+
+    assert {*named([*PROJECT["dependencies"], "drethtr[dev]"])} <= set(re.findall(r"^([\w-]+)==", CONSTRAINTS, re.M))
+
+
+def test_the_source_archive_has_what_its_tests_read():
+    added = {"src", "pyproject.toml", "setup.py", "MANIFEST.in", "README.md", *PROJECT["license-files"]}
+    rules = [line.split() for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()]
+    archived = added | {name for kind, *names in rules if kind in ("graft", "include") for name in names}
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    named = {name for text in tests for name in re.findall(r'ROOT / "([^"]+)"', text)}
+    assert {"packaging", "samples"} <= {name for name in named if (ROOT / name).exists()} <= archived
+
+
 @pytest.mark.parametrize("system", ["linux", "macos", "windows"])
 def test_wheels_are_built_for_three_systems(system):
     pytest.importorskip("cibuildwheel")

@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-import tomllib
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -40,11 +39,6 @@ def test_what_a_program_compares_and_annotates_is_public():
 
     text = Transcription("Bath", review=Review.CONFIRMED, tags=(Tag("place", 0, 4),))
     assert text.review is not Review.CORRECTED and Skipped in get_args(PageEvent)
-
-
-def test_the_version_is_that_of_the_distribution():
-    pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    assert pyproject["project"]["version"] == drethtr.__version__
 
 
 def test_other_names_are_not():

@@ -221,7 +221,7 @@ def test_a_list_of_bad_rows_goes_with_them(read, tmp_path):
     assert outcome.bad == 0 and quarantine(tmp_path / "out") == []
 
 
-def test_a_stopped_job_goes_on(read, tiny_path, tmp_path, monkeypatch):
+def test_a_stopped_job_goes_on(read, tmp_path):
     """Parts that are there stay as they are, what a killed worker left goes, and at the end every row is there once."""
     path = write_shard(tmp_path / "a.parquet", range(20))
     read(path, rows_per_part=6)
@@ -345,7 +345,7 @@ def test_going_on_leaves_the_note_of_the_job_as_it_is(read, tmp_path):
     assert (tmp_path / "out" / JOB).stat().st_mtime_ns == before
 
 
-def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path):
+def test_a_worker_with_another_model_is_refused(tiny_model, tmp_path):
     """Of several machines, one may have an old file under the same name."""
     job = open_job(
         [write_shard(tmp_path / "a.parquet", range(3))], str(tmp_path / "out"), Recognizer(tiny_model), Columns()

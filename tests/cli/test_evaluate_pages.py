@@ -54,7 +54,7 @@ def test_layout_is_measured_without_reading(drethtr, pages, tmp_path, monkeypatc
     assert found["overall"]["lines"] == 8 and 0 < found["overall"]["recall"] < 1  # drawn lines are shorter than marked
 
 
-def test_given_lines_are_not_measured(drethtr, pages, tmp_path):
+def test_given_lines_are_not_measured(drethtr, pages):
     outcome = drethtr("evaluate", pages, "--layout", "--lines", "given")
     assert outcome.code == 2 and "--lines given are the lines to compare with" in outcome.err
 

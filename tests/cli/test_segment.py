@@ -61,7 +61,7 @@ def test_margins_are_marked(drethtr, tmp_path):
     assert [region.kind for region in read_page(tmp_path / "a.page.xml").regions] == ["text", "margin"]
 
 
-def test_what_cannot_be_segmented_is_told(drethtr, scan, tmp_path):
+def test_what_cannot_be_segmented_is_told(drethtr, scan):
     (scan.parent / "broken.png").write_bytes(b"no image")
     outcome = drethtr("segment", scan.parent)
     assert outcome.code == 1 and "broken.png" in outcome.err

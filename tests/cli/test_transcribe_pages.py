@@ -610,7 +610,7 @@ def test_update_with_lines_that_are_found(drethtr, export, tiny_path, finder):
     assert path.read_bytes() == before
 
 
-def test_update_of_a_file_without_lines(drethtr, tmp_path, tiny_path):
+def test_update_of_a_file_without_lines(drethtr, tmp_path):
     """It is not read in vain."""
     put_page(tmp_path / "a.png", tmp_path / "a.xml", [])
     before = (tmp_path / "a.xml").read_bytes()

@@ -106,7 +106,7 @@ def test_only_pages_that_are_asked_for_are_fetched(transcribe, library, manifest
     assert names(tmp_path / "out") == ["ms17_0002.txt"]
 
 
-def test_a_page_that_cannot_be_fetched_is_fetched_the_next_time(transcribe, library, manifest, tmp_path):
+def test_a_page_that_cannot_be_fetched_is_fetched_the_next_time(transcribe, library, manifest):
     image = "/i/b/full/max/0/default.jpg"
     good, library.replies[image] = library.replies[image], Reply(503)
     outcome = transcribe(manifest)

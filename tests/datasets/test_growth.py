@@ -1,8 +1,7 @@
 """Small tables that stand for gigabytes are refused, with little memory in this process; genuine ones are read."""
 
-from pathlib import Path
-
 import pytest
+from growth import megabytes_of, needs_status
 from PIL import Image
 
 from drethtr.base.errors import DataError
@@ -45,21 +44,13 @@ def bomb(request, tmp_path_factory):
     return path
 
 
-STATUS = Path("/proc/self/status")
-
-
-def megabytes():
-    """The most memory that this process has taken since `/proc/self/clear_refs` was written."""
-    return int(STATUS.read_text().split("VmHWM:")[1].split()[0]) >> 10
-
-
-@pytest.mark.skipif(not STATUS.exists(), reason="no measure of memory")
+@needs_status
 def test_a_small_table_that_grows_is_refused(bomb):
-    Path("/proc/self/clear_refs").write_text("5")
-    before = megabytes()
-    with pytest.raises(DataError, match=r"a\.parquet: has [\d,]+ bytes that become more than [\d,]+; rewrite it"):
-        open_samples(bomb)
-    assert megabytes() - before < 300
+    def refused():
+        with pytest.raises(DataError, match=r"a\.parquet: has [\d,]+ bytes that become more than [\d,]+; rewrite it"):
+            open_samples(bomb)
+
+    assert megabytes_of(refused) < 300
 
 
 def test_a_footer_that_lies_is_not_believed(tmp_path, monkeypatch):

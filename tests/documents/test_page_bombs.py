@@ -5,11 +5,11 @@
 
 import os
 from contextlib import suppress
-from pathlib import Path
 from time import process_time
 
 import numpy as np
 import pytest
+from growth import megabytes_of, needs_status
 from steps import steps
 
 from drethtr.base.errors import DataError
@@ -19,7 +19,6 @@ from drethtr.documents.page_xml.reader import NAMESPACES as PAGE
 from drethtr.documents.read import page_in
 from drethtr.layout.given import GivenLine, complete
 
-STATUS = Path("/proc/self/status")
 SIDE = 2000
 MOST = 1_000_000
 SIZE = int(os.environ.get("DRETHTR_PAGE_BYTES", MOST // 8))
@@ -84,11 +83,6 @@ BOMBS = {
 }
 
 
-def megabytes():
-    """The most memory that this process has taken since `/proc/self/clear_refs` was written."""
-    return int(STATUS.read_text().split("VmHWM:")[1].split()[0]) >> 10
-
-
 def read(data):
     with suppress(DataError):
         found = page_in(data, "a.xml", lambda _: (SIDE, SIDE))
@@ -96,16 +90,13 @@ def read(data):
         complete(np.full((SIDE, SIDE), 225, np.uint8), given)
 
 
-@pytest.mark.skipif(not STATUS.exists(), reason="no measure of memory")
+@needs_status
 @pytest.mark.parametrize("name", BOMBS)
 def test_no_page_file_takes_much_memory_here(name):
     """Nor much time, which is measured at the full size only: the next test counts steps."""
     data = BOMBS[name](SIZE).encode()
-    Path("/proc/self/clear_refs").write_text("5")
-    before, began = megabytes(), process_time()
-    read(data)
-    share = len(data) / MOST
-    assert megabytes() - before < 80 + 220 * share
+    began, share = process_time(), len(data) / MOST
+    assert megabytes_of(lambda: read(data)) < 80 + 220 * share
     assert SIZE < MOST or process_time() - began < 15
 
 

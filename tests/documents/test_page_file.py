@@ -224,7 +224,7 @@ def test_other_regions_and_their_attributes_survive_another_order(tmp_path):
     assert b'person {offset:0; length:1;}"><Coords' in changed.data and b'odd="1"' in changed.data
 
 
-def test_a_page_without_regions_gets_one(tmp_path):
+def test_a_page_without_regions_gets_one():
     namespace = b"http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"
     page = b'<Page imageFilename="a" imageWidth="100" imageHeight="50"/>'
     empty = b'<PcGts xmlns="' + namespace + b'">' + page + b"</PcGts>"

@@ -1,16 +1,14 @@
 import json
 from contextlib import suppress
 from io import BytesIO
-from pathlib import Path
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
+from growth import megabytes_of, needs_status
 
 from drethtr.base import sandbox
 from drethtr.base.errors import DataError
 from drethtr.documents.running_text import read_running_text
-
-STATUS = Path("/proc/self/status")
 
 
 @pytest.fixture
@@ -124,28 +122,24 @@ BOMBS = {
 }
 
 
-@pytest.mark.skipif(not STATUS.exists(), reason="no measure of memory")
+@needs_status
 @pytest.mark.parametrize("name", BOMBS)
 def test_no_text_of_a_megabyte_takes_much_memory_here(text_of, name):
     """It is read or refused, and what it costs is a process with limits of memory and time."""
     content = BOMBS[name]()
     assert len(content) < 1 << 20
-    Path("/proc/self/clear_refs").write_text("5")
-    before = megabytes()
-    with suppress(DataError):
-        text_of(name, content)
-    assert megabytes() - before < 100
+
+    def read():
+        with suppress(DataError):
+            text_of(name, content)
+
+    assert megabytes_of(read) < 100
 
 
 def test_a_text_without_end_is_refused(text_of, monkeypatch):
     monkeypatch.setattr(sandbox, "SECONDS", 1.0)
     with pytest.raises(DataError, match=r"a\.docx: (takes more than|exceeds the limit|refused because it exceeds)"):
         text_of("a.docx", word_document("<w:p/>" * 2_000_000, ZIP_DEFLATED))
-
-
-def megabytes():
-    """The most memory that this process has taken since `/proc/self/clear_refs` was written."""
-    return int(STATUS.read_text().split("VmHWM:")[1].split()[0]) >> 10
 
 
 def test_hidden_and_moved_text_of_word_is_not_read(text_of):

@@ -85,7 +85,7 @@ def test_a_text_file_removes_no_language(languages, tmp_path):
     assert list(found.models) == [UNSPECIFIED, "en"]
 
 
-def test_a_packed_file_may_be_several(languages, tmp_path):
+def test_a_packed_file_may_be_several(tmp_path):
     """As `cat a.xz b.xz` and parallel packers write it."""
     path = tmp_path / "b.txt.xz"
     path.write_bytes(lzma.compress(b"gestern\n") + bytes(8) + lzma.compress(b"sonne\n"))

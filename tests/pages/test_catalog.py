@@ -82,7 +82,7 @@ def test_only_a_changed_description_is_opened_again(run, scans):
     assert {name.removeprefix(f"{scans}{os.sep}") for name in inside(opens, scans)} == {"a.xml", "a.png"}
 
 
-def test_a_record_without_inputs_as_of_version_0_2_is_completed(run, scans, tmp_path):
+def test_a_record_without_inputs_as_of_version_0_2_is_completed(run, tmp_path):
     run()
     record = tmp_path / "out" / RECORD
     rows = [row for row in record.read_text(encoding="utf-8").splitlines() if "result" in json.loads(row)]

@@ -145,7 +145,7 @@ def test_some_pages_of_a_book(book, tiny_path, tmp_path):
         open_job([book], out, pages="4-")
 
 
-def test_some_files_of_a_folder(tree, tmp_path):
+def test_some_files_of_a_folder(tree):
     for name in "bde":
         (tree / f"{name}.png").touch()
     selection = select([tree, tree / "1"], pages="1-2,4")

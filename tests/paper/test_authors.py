@@ -127,6 +127,26 @@ def test_queries_come_before_keys_and_values():
     assert joined.tolist() == [[0, 0]] * 2 + [[1, 1]] * 4
 
 
+@pytest.mark.parametrize(
+    ("queries", "keys_values"),
+    [
+        (torch.zeros(()), torch.zeros(())),
+        (torch.zeros(2, 2), torch.zeros(4, 3)),
+        (torch.zeros(2, 2), torch.zeros(4, 2, dtype=torch.float8_e5m2)),
+    ],
+    ids=["numbers", "widths", "types"],
+)
+def test_projections_that_cannot_be_joined_are_named(queries, keys_values):
+    layer = "retnet.layers.0.0.fn"
+    with pytest.raises(CheckpointError, match=r"blocks\.0\. are no matrices of one width and type"):
+        published_weights({f"{layer}.to_q.weight": queries, f"{layer}.to_kv.weight": keys_values})
+
+
+def test_a_layer_beyond_all_networks_is_unknown():
+    with pytest.raises(CheckpointError, match="unknown weights: retnet"):
+        published_weights({f"retnet.layers.{'9' * 5000}.0.norm.weight": torch.zeros(1)})
+
+
 def test_the_softmax_baseline_has_the_same_weights_and_the_gated_network_its_gates(published):
     with torch.device("meta"):
         fill(DRetHTR(replace(BASE, mixer=JointSoftmax()), 83), published_weights(published))

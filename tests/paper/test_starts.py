@@ -2,14 +2,13 @@
 
 import hashlib
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
 
 import pytest
 import torch
 import torch.nn.functional as F
 from conftest import TINY
 from safetensors.torch import save_file
+from web_server import Reply, served
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.network.backbones import BACKBONES
@@ -70,26 +69,11 @@ def test_files_of_one_name_are_told_apart(tmp_path):
     ]
 
 
-class Breaking(BaseHTTPRequestHandler):
-    """Promises more than it sends."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(bytes(10))
-
-    def log_message(self, *_):
-        pass
-
-
 def test_a_connection_that_breaks_off_leaves_nothing(cache):
-    with HTTPServer(("127.0.0.1", 0), Breaking) as server:
-        answering = Thread(target=server.handle_request)
-        answering.start()
+    with served() as host:
+        host.replies["/weights.pth"] = Reply(content=bytes(10), length=1000)
         with pytest.raises(CheckpointError, match="only 10 of 1000 bytes arrived"):
-            fetch(f"http://127.0.0.1:{server.server_port}/weights.pth")
-        answering.join()
+            fetch(f"{host.address}/weights.pth")
     assert not list(cache.iterdir())
 
 
@@ -105,7 +89,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, cache):
     assert not list(cache.iterdir())
 
 
-def test_a_date_is_no_hash(tmp_path, cache):
+def test_a_date_is_no_hash(tmp_path):
     (tmp_path / "net-20240131.pth").write_text("whole")
     assert fetch((tmp_path / "net-20240131.pth").as_uri()).read_text() == "whole"
 

@@ -33,6 +33,11 @@ def test_svg_is_well_formed_whatever_the_words():
     assert ElementTree.fromstring(f"<svg>{drawn}</svg>")[0].text == "a\ufffd\ufffd<\ufffd"
 
 
+def test_words_are_drawn_whatever_they_are():
+    drawn, plain = (Canvas(60, 40, (Label(5, 30, text),)).to_image() for text in ("a\r\x1c\x85\u2029b", "a    b"))
+    assert np.array_equal(drawn, plain)
+
+
 def test_a_rectangle_that_ends_before_it_begins_is_not_seen():
     narrow = Rectangle(20, 10, 18, 20, (255, 0, 0))
     assert "width='0.0'" in narrow.svg()

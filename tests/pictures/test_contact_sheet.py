@@ -34,6 +34,11 @@ def test_a_caption_without_end_and_a_line_without_end_are_cut():
     assert sheet.width < 3000 and sheet.height < 400
 
 
+def test_whatever_ends_a_paragraph_is_drawn_as_a_space():
+    drawn, plain = (contact_sheet([(line(90), caption)]) for caption in ("a\r\x1c\x1d\x1e\x85\u2029b", "a      b"))
+    assert np.array_equal(drawn, plain)
+
+
 def test_nothing_to_show():
     with pytest.raises(DataError, match="no lines"):
         contact_sheet([])

@@ -9,8 +9,9 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from drethtr.recognition.recognizer import SHIPPED, Recognizer
 
@@ -49,6 +50,13 @@ def line_input(id, baseline, boundary):
     return sys.modules["engines.base"].LineInput(id, baseline, boundary)
 
 
+def whole(image):
+    """The line that an image shows."""
+    right, bottom = image.size
+    foot = round(0.75 * bottom)
+    return line_input("7", [[0, foot], [right, foot]], [[0, 0], [right, 0], [right, bottom], [0, bottom]])
+
+
 def test_lines_are_found_and_read(engine):
     line = Image.open(SAMPLE).convert("RGB")
     page = Image.new("RGB", (line.width + 200, 6 * line.height), "white")
@@ -71,6 +79,21 @@ def test_lines_are_found_and_read(engine):
         assert min(columns) == pytest.approx(100 + character.left, abs=8) and top <= min(rows) < max(rows) <= bottom
 
 
+def test_scans_with_more_bits_or_transparent_paper_are_read_like_others(engine):
+    line = Image.open(SAMPLE).convert("L")
+    deep = Image.fromarray(np.asarray(line).astype(np.uint16) * 257)
+    clear = Image.merge("LA", (Image.new("L", line.size), ImageOps.invert(line)))
+    texts = [next(engine.recognize(page, [whole(line)], model=None, options=None)).text for page in (line, deep, clear)]
+    assert texts[0] and texts == texts[:1] * 3
+
+
+def test_places_are_those_of_stored_pixels(engine):
+    line = Image.open(SAMPLE).convert("L")
+    line.getexif()[0x112] = 6  # to be turned by a quarter
+    [result] = engine.recognize(line, [whole(line)], model=None, options=None)
+    assert len(result.text) > 20
+
+
 def test_models_are_told_from_other_files(engine, tmp_path):
     base = sys.modules["engines.base"]
     info = engine.validate_model(str(SHIPPED))
@@ -82,6 +105,16 @@ def test_models_are_told_from_other_files(engine, tmp_path):
     model = SimpleNamespace(file=SimpleNamespace(path=str(other)))
     with pytest.raises(base.EngineError, match="not a complete safetensors file"):
         list(engine.recognize(Image.new("L", (90, 90)), [], model=model, options=None))
+
+
+def test_an_image_that_cannot_be_used_is_an_error_of_the_engine(engine):
+    image = Image.fromarray(np.full((40, 400), 1e9, np.float32))
+    for work in (
+        lambda: engine.segment(image, options=OPTIONS),
+        lambda: list(engine.recognize(image, [], model=None, options=None)),
+    ):
+        with pytest.raises(sys.modules["engines.base"].EngineError, match="expected floats from 0 to 1"):
+            work()
 
 
 def test_it_declares_what_it_does(engine):

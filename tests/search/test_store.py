@@ -168,7 +168,7 @@ def test_what_an_error_interrupts_is_not_written(build, recognizer, tmp_path):
         assert list(index.store.states()) == [first]
 
 
-def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, recognizer, tmp_path):
+def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, tmp_path):
     build()
     path = tmp_path / "a.sqlite"
     with closing(sqlite3.connect(path)) as database:

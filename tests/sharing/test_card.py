@@ -166,6 +166,12 @@ def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
     assert read_additions(tmp_path / "figures.json") == {"evaluation": CARD["evaluation"]}
 
 
+def test_figures_with_half_a_character_can_be_written(tmp_path):
+    found = CARD["evaluation"] | {"convention": "\ud800"}
+    (tmp_path / "figures.json").write_text(json.dumps(found), encoding="utf-8")
+    assert read_additions(tmp_path / "figures.json")["evaluation"]["convention"] == "\ufffd"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_entries_may_be_saved_by_notepad(tmp_path, encoding):
     (tmp_path / "card.toml").write_text('license = "CC0"', encoding=encoding)

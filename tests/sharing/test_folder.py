@@ -81,6 +81,8 @@ def test_an_empty_folder_and_a_name_of_nothing_are_named(tmp_path):
         locate(tmp_path)
     with pytest.raises(CheckpointError, match="nowhere: no such file or folder"):
         locate("nowhere")
+    with pytest.raises(CheckpointError, match="aaa: no such file or folder"):
+        locate("a" * 300)
     with pytest.raises(CheckpointError, match="no such file"):
         locate("https://host/owner/name")
 

@@ -46,7 +46,7 @@ def test_the_hub_understands_the_head(tiny_model):
 
 
 def test_the_hub_lists_error_rates_and_data_sets(tiny_model):
-    sources = ["https://huggingface.co/datasets/Teklia/RIMES-2011-line", "Ada", "https://example.org/datasets/a/b"]
+    sources = ["See https://huggingface.co/datasets/Teklia/RIMES-2011-line.", "Ada", "https://example.org/datasets/a/b"]
     card = CARD | {"data": [{"set": f"s{number}", "source": source} for number, source in enumerate(sources)]}
     data = ModelCard(readme(replace(complete(tiny_model), card=card), "ada/letters")).data
     assert data.pipeline_tag == "image-to-text" and data.datasets == ["Teklia/RIMES-2011-line"]

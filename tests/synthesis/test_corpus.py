@@ -58,7 +58,7 @@ def test_prose_is_whole_words_in_their_order_and_of_the_wanted_length(write_text
     assert 35 <= np.median(lengths) <= 45
 
 
-def test_a_hyphen_ends_a_word_that_goes_on(write_text):
+def test_a_hyphen_ends_a_word_that_goes_on():
     long_words = " ".join("abcdefghijklmnop" for _ in range(50))
     texts = {cut_line(long_words, 40, 1.0, np.random.default_rng(number)) for number in range(50)}
     assert any(text.endswith("-") for text in texts)

@@ -120,11 +120,15 @@ def open_only_page(image: Image.Image, name: str) -> None:
     image.seek(page)
 
 
-def gray_from_image(image: Image.Image, name: str) -> Line:
-    """Gray pixels of a Pillow image in any mode, upright and without transparency."""
+def gray_from_image(image: Image.Image, name: str, *, upright: bool = True) -> Line:
+    """Gray pixels of a Pillow image in any mode, without transparency.
+
+    Unless `upright`, they stay as stored, for other programs that give places there.
+    """
     refuse_size(*image.size, name)
     negative = is_negative(image)
-    image = ImageOps.exif_transpose(image)
+    if upright:
+        image = ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):
         pixels = to_8_bits(np.asarray(image), name)
         return 255 - pixels if negative else pixels

@@ -173,7 +173,7 @@ IN_LAYER = {
 }
 IMAGE_PART = ("backbone.", "to_width.", "positions.")
 REMEDY = "were the weights trained with these settings?"
-LAYER = re.compile(r"retnet\.layers\.(\d+)\.(.+)")
+LAYER = re.compile(r"retnet\.layers\.([0-9]{1,4})\.(.+)")
 OUR_LAYER = re.compile(r"blocks\.(\d+)\.(.+)")
 OF_BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")
 
@@ -284,8 +284,8 @@ def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             if layer + KEYS_VALUES not in weights:
                 raise CheckpointError(f"the published weights have queries but no keys and values for {layer}")
             queries, keys_values = joined.pop(name), joined.pop(layer + KEYS_VALUES)
-            if queries.shape[1:] != keys_values.shape[1:]:
-                raise CheckpointError(f"queries and keys of {layer} differ in width; {REMEDY}")
+            if queries.ndim != 2 or queries.shape[1:] != keys_values.shape[1:] or queries.dtype != keys_values.dtype:
+                raise CheckpointError(f"queries and keys of {layer} are no matrices of one width and type; {REMEDY}")
             joined[layer + JOINED] = torch.cat([queries, keys_values])
     return joined
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
+from drethtr.base.encoding import decoded
 from drethtr.base.errors import CheckpointError, ConfigError, DataError, require
 from drethtr.base.files import make_folder, write_text
 from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option
@@ -148,7 +149,7 @@ def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversi
 def characters_of(path: Path) -> str:
     """The distinct characters in a text file, without line breaks."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as UTF-8 text: {error}", path) from error
+        text = decoded(path.read_bytes(), path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
     return "".join(sorted(set(text) - {"\n", "\r"}))

@@ -12,7 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import write_bytes, write_text
 from drethtr.documents.html import png_uri
 from drethtr.documents.markup import clean
-from drethtr.pictures.contact_sheet import caption_font
+from drethtr.pictures.contact_sheet import caption_font, in_rows
 
 Color: TypeAlias = tuple[int, int, int]
 
@@ -65,7 +65,8 @@ class Label:
     def draw(self, picture: Image.Image) -> None:
         font = caption_font(self.pixels)
         place = (self.x, self.y)
-        ImageDraw.Draw(picture).text(place, self.text, fill=self.color, font=font, anchor=ANCHORS[self.anchor])
+        anchor = ANCHORS[self.anchor]
+        ImageDraw.Draw(picture).text(place, in_rows(self.text), fill=self.color, font=font, anchor=anchor)
 
 
 @dataclass(frozen=True)

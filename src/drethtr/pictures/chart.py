@@ -16,6 +16,15 @@ ROW, MARGIN, PANEL = 24, 16, 420
 ENOUGH = 4
 """Ticks of an axis, from which on no finer steps are tried."""
 
+STEPS: tuple[tuple[float, ...], ...] = (
+    (1,),
+    (1, 3),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 4, 5, 7),
+    (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9),  # the narrowest axis has at least one of these
+)
+"""Ticks of a decade, coarse to fine."""
+
 Mark = tuple[float, float, float]
 """A median and the limits of its range."""
 
@@ -36,7 +45,7 @@ class Axis(NamedTuple):
     def ticks(self) -> list[float]:
         """A handful of round values on the axis."""
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+        for steps in STEPS:
             values = [step * 10.0**decade for decade in decades for step in steps]
             within = [value for value in values if self.low <= value <= self.high]
             if len(within) >= ENOUGH:

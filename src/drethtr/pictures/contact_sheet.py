@@ -1,5 +1,6 @@
 """A contact sheet: many lines in one picture, each above its caption."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -15,6 +16,9 @@ MAX_WIDTH, MAX_HEIGHT = 1100, 300  # larger lines are scaled down
 MAX_LETTERS = 140  # per row of a caption
 # System fonts, since Pillow's own font has no accents.
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
+
+SEPARATORS = re.compile("[\r\x1c-\x1e\x85\u2029]")
+"""Ends of paragraphs, which Pillow refuses to draw within a row; it takes only line feeds for ends of rows."""
 
 
 def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.Image:
@@ -43,12 +47,17 @@ def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont
     """Draw one line above its caption, as wide as both need."""
     picture = Image.fromarray(line)
     picture.thumbnail((MAX_WIDTH, MAX_HEIGHT), Image.Resampling.LANCZOS)
-    caption = "\n".join(shortened(row) for row in caption.split("\n"))
+    caption = "\n".join(shortened(row) for row in in_rows(caption).split("\n"))
     _, _, right, bottom = ImageDraw.Draw(picture).multiline_textbbox((0, 0), caption, font=font)
     cell = Image.new("L", (max(picture.width, int(right) + 1), picture.height + int(bottom) + 3), 255)
     cell.paste(picture, (0, 0))
     ImageDraw.Draw(cell).multiline_text((0, picture.height + 2), caption, fill=0, font=font)
     return cell
+
+
+def in_rows(text: str) -> str:
+    """A text that Pillow can draw: only line feeds end rows."""
+    return SEPARATORS.sub(" ", text)
 
 
 def shortened(row: str) -> str:

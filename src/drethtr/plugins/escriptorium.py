@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from engines.base import (
     SOURCE_FILE,
     BaseEngine,
@@ -25,6 +24,8 @@ from engines.base import (
 from PIL import Image
 
 from drethtr.base.errors import DrethtrError
+from drethtr.images.line import Line as Gray
+from drethtr.images.line import gray_from_image, name_of
 from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
@@ -64,10 +65,14 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         return ModelInfo(job="recognition", architecture=f"drethtr {model.identity}", seg_type="baselines")
 
     def segment(self, image: Image.Image, *, model: Any = None, options: Any) -> SegmentationResult:
-        """Find the lines of a page, without regions."""
+        """Find the lines of a page, without regions.
+
+        Raises:
+            EngineError: if the image cannot be used.
+        """
         if options.steps == "regions":
             return SegmentationResult(lines=(), regions=())
-        found = RapidDetector().find(np.asarray(image.convert("L")))
+        found = RapidDetector().find(gray_of(image))
         lines = (Line(baseline=points(one.baseline), boundary=points(one.polygon), typology=None) for one in found)
         return SegmentationResult(lines=tuple(lines), regions=())
 
@@ -77,18 +82,26 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         """Yield the text of each readable line, in order.
 
         Raises:
-            EngineError: if the model cannot be loaded.
+            EngineError: if the model cannot be loaded, or the image cannot be used.
         """
         try:
             recognizer = recognizer_of(model.file.path if getattr(model, "file", None) else None)
         except DrethtrError as error:
             raise EngineError(str(error)) from error
-        page = np.asarray(image.convert("L"))
+        page = gray_of(image)
         placed = [line for line in lines if line.baseline or line.boundary]
         given = complete(page, [GivenLine.at(line.baseline, line.boundary) for line in placed])
         for number, read in read_lines(page, given, recognizer):
             graphemes = graphemes_of(read, image.size)
             yield RecognitionResult(line_id=placed[number].id, text=read.reading.text, graphemes=graphemes)
+
+
+def gray_of(image: Image.Image) -> Gray:
+    """The gray pixels of a page, as they are stored: there eScriptorium has its places."""
+    try:
+        return gray_from_image(image, name_of(image), upright=False)
+    except DrethtrError as error:
+        raise EngineError(str(error)) from error
 
 
 def graphemes_of(read: ReadLine, size: tuple[int, int]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from kraken.models.base import RecognitionBaseModel
 from PIL import Image
 
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.images.line import gray_from_image, name_of
 from drethtr.images.straighten import Floats, Strip
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.line_reading import ReadLine, read_lines
@@ -44,11 +45,11 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         """Yield a record for each line, in order; it is empty if the line cannot be read.
 
         Raises:
-            DataError: if the segmentation has boxes instead of baselines.
+            DataError: if the segmentation has boxes instead of baselines, or the image cannot be used.
         """
         if segmentation.type != "baselines":
             raise DataError("drethtr reads lines with baselines; segment the page with: segment -bl")
-        page = np.asarray(im.convert("L"))
+        page = gray_from_image(im, name_of(im), upright=False)
         lines = segmentation.lines
         placed = [number for number, line in enumerate(lines) if line.baseline]
         given = complete(page, [GivenLine.at(lines[number].baseline, lines[number].boundary) for number in placed])

@@ -8,7 +8,6 @@ are not used, since all coordinates refer to the scan.
 from typing import Any
 
 import click
-import numpy as np
 from ocrd import OcrdPageResult, Processor
 from ocrd.decorators import ocrd_cli_options, ocrd_cli_wrap_processor
 from ocrd_models.ocrd_page import OcrdPage, parseString, to_xml
@@ -18,6 +17,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
+from drethtr.images.line import gray_from_image
 from drethtr.layout.finder import Layout
 from drethtr.layout.finders import finder_named
 from drethtr.pages.record import provenance_of
@@ -55,7 +55,7 @@ class Recognize(Processor):  # type: ignore[misc]
             raise ValueError(f"page {page_id} has no PAGE file and no image")
         name = str(page_id)
         image, *_ = self.workspace.image_from_page(pcgts.get_Page(), page_id, feature_filter=CHANGED)
-        gray = np.asarray(image.convert("L"))
+        gray = gray_from_image(image, name, upright=False)
         data = to_xml(pcgts).encode()
         given = parse_page(data, name, lambda _: image.size)[2].page
         made_by = provenance_of(self.recognizer)

@@ -1,8 +1,6 @@
 """Read parameters, uploads and JSON from requests, with limits of size and time."""
 
 import asyncio
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from drethtr.base.config import hint
+from drethtr.base.encoding import json_in
 from drethtr.base.errors import ConfigError
 
 Arguments = ParamSpec("Arguments")
@@ -225,10 +224,6 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
     return found
 
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half a character: JSON can contain it, as "\\ud800", but no file or response in UTF-8 can."""
-
-
 async def json_of(request: Request) -> dict[str, Any]:
     """The JSON object in the body of a request, with U+FFFD for each half of a character; {} if the body is empty.
 
@@ -242,7 +237,7 @@ async def json_of(request: Request) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
     try:
-        found = json.loads(SURROGATE.sub("\ufffd", json.dumps(json.loads(content), ensure_ascii=False)))
+        found = json_in(content)
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, f"the request is not valid JSON: {error}") from error
     if not isinstance(found, dict):

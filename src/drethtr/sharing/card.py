@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.base.config import hint
-from drethtr.base.encoding import decoded
+from drethtr.base.encoding import decoded, json_in
 from drethtr.base.errors import DataError
 from drethtr.recognition.model.file import Model
 
@@ -257,7 +257,7 @@ def read_additions(path: Path) -> Mapping[str, Any]:
 
 def evaluation_of(text: str) -> Mapping[str, Any]:
     """The metrics from `drethtr evaluate` as a card entry."""
-    found = json.loads(text)
+    found = json_in(text)
     if not isinstance(found, Mapping) or not {"convention", "sets", "overall"} <= found.keys():
         raise ValueError("not written by drethtr evaluate --json")
     return {"evaluation": dict(found)}

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Unpack
 
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
-from drethtr.base.files import write_text
+from drethtr.base.files import is_there, write_text
 from drethtr.recognition.model.file import Model, in_8_bits, save_model
 from drethtr.recognition.recognizer import LoadOptions, Recognizer
 from drethtr.sharing.readme import readme
@@ -60,7 +60,7 @@ def locate(source: str | Path, revision: str | None = None) -> Path:
         MissingExtraError: if a repository is given and huggingface_hub is not installed.
     """
     path = Path(source)
-    if not path.exists():
+    if not is_there(path):
         if not REPOSITORY.fullmatch(str(source)):
             raise CheckpointError("no such file or folder; name repositories on the Hub as OWNER/NAME", source)
         return fetch(str(source), revision)

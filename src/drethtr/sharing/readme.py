@@ -19,7 +19,7 @@ LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0
 """Licenses whose identifier on the Hub is their usual name with hyphens for spaces."""
 
 TASK = "image-to-text"
-HUB_DATA = re.compile(r"huggingface\.co/datasets/([\w.-]+/[\w.-]+)")
+HUB_DATA = re.compile(r"huggingface\.co/datasets/([\w.-]+/[\w.-]*\w)")
 
 SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "|*`[]\\~#$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 

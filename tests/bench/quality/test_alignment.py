@@ -34,7 +34,7 @@ def recognizer(tiny_model):
 
 
 @pytest.fixture
-def images(tmp_path):
+def images():
     """Line images, and what a small model reads on them."""
     return [np.random.default_rng(n).integers(0, 255, (48, 300)).astype(np.uint8) for n in range(4)]
 

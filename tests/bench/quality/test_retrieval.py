@@ -172,7 +172,7 @@ def test_lines_of_a_batch_are_a_crowd(lines, results):
     assert among.judge(shipped(), without=True).hits < among.judge(shipped(), without=False).hits
 
 
-def test_a_batch_of_another_model_is_no_crowd(results, tmp_path):
+def test_a_batch_of_another_model_is_no_crowd(results):
     folder, recognizer = results
     job = Path(folder) / "_job.json"
     job.write_text(job.read_text().replace(recognizer.model.hash, "another"))

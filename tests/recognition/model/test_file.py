@@ -259,6 +259,14 @@ def test_a_header_of_another_shape_is_refused(header, tiny_path) -> None:
         load_model(tiny_path)
 
 
+def test_a_card_with_half_a_character_can_be_written_again(tiny_path, tmp_path) -> None:
+    """Fine-tuning failed with its last step."""
+    tensors, metadata = read_tensors(tiny_path)
+    save_file(tensors, tiny_path, {"drethtr": metadata["drethtr"].replace('"tiny"', r'"tiny \ud800"')})
+    save_model(load_model(tiny_path), tmp_path / "again.safetensors")
+    assert load_model(tmp_path / "again.safetensors").card["name"] == "tiny \ufffd"
+
+
 def test_a_card_can_be_replaced_alone(tiny_model, tiny_path) -> None:
     save_card(tiny_path, {"name": "other", "license": "CC0"})
     loaded = load_model(tiny_path)

@@ -128,7 +128,7 @@ def test_every_sample_is_augmented_differently(make_samples):
     assert len(grays) > 10
 
 
-def test_lines_are_deslanted_before_they_are_augmented(draw):
+def test_lines_are_deslanted_before_they_are_augmented():
     """Noise and paper on the sides would be taken for slanted strokes."""
     seen = []
 
@@ -188,7 +188,7 @@ def test_lines_with_the_text_of_a_page_are_left_out_and_counted():
     assert sum(batch.left_out + len(batch.texts) for batch in total) == 24 and total[0].left_out > 0
 
 
-def test_broken_samples_are_named(draw):
+def test_broken_samples_are_named():
     broken = Sample(b"no image", "a", key="lines.parquet row 3")
     endless = Sample(np.full((1, 70_000), 255, np.uint8), "a", key="lines.parquet row 4")
     for sample, message in ((broken, "row 3: image of 8 bytes: "), (endless, "row 4: .*too long")):

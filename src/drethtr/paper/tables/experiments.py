@@ -245,7 +245,9 @@ class TimedTrOCR(Experiment):
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
         made = partial(self.network, *conditions.scale.trocr_layers)
         prepare = partial(prepare_trocr, made, conditions.scale.batch, self.beams, conditions.device)
-        return timed(Contender("TrOCR", prepare), made(), conditions)
+        with torch.device("meta"):  # only to count its parameters
+            network = made()
+        return timed(Contender("TrOCR", prepare), network, conditions)
 
 
 def prepare_trocr(build: Callable[[], Any], batch: int, beams: int, device: torch.device) -> Work:

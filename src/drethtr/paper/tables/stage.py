@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from drethtr.base import config
-from drethtr.base.files import atomic_write
+from drethtr.base.files import write_text
 from drethtr.paper.starts import FinishedImagePart, InPieces
 from drethtr.paper.tables.material import PaperData, contents
 from drethtr.paper.tables.scale import Scale
@@ -127,8 +127,7 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
     if devices.is_main:
         # Written last: a folder with this file needs no snapshot any more, and one without it is resumed.
         record = {"runs": [config.to_dict(run) for run in stage.runs], "card": dict(load_model(best).card)}
-        with atomic_write(folder / FINISHED) as unfinished:
-            unfinished.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_text(folder / FINISHED, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
         for name in (SNAPSHOT, LATEST):
             (folder / name).unlink(missing_ok=True)
     devices.barrier()  # so that the others can load what the main process has saved

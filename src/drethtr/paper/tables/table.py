@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.files import atomic_write
+from drethtr.base.files import write_text
 from drethtr.evaluation.metrics import Counts
 from drethtr.paper.speed.report import machine
 from drethtr.paper.tables.stage import Conditions
@@ -83,9 +83,12 @@ class Result:
     machine: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
-        """Write the file atomically."""
-        with atomic_write(path) as unfinished:
-            unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        """Write the file atomically.
+
+        Raises:
+            DataError: if it cannot be written.
+        """
+        write_text(path, json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Self:

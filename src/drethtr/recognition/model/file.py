@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from drethtr.base import config
+from drethtr.base.encoding import json_in
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import NO_LANGUAGE, Languages
@@ -247,7 +248,7 @@ def parse_header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str
     if kind not in metadata and (other := next((NAMES[key] for key in NAMES if key in metadata), None)):
         raise CheckpointError(f"this is no {what}, but a drethtr {other}", path)
     try:
-        header = json.loads(metadata[kind])
+        header = json_in(metadata[kind])
     except (KeyError, ValueError, RecursionError) as error:
         raise CheckpointError(f"not a drethtr {what}: its header is missing or damaged", path) from error
     found = header.get("format") if isinstance(header, dict) else None
