@@ -264,6 +264,17 @@ def test_pages_to_export_are_named_in_a_form_that_may_be_long(client, page):
     assert client.post("/api/export", data=form | {"page": "x"}).status_code == 400
 
 
+def test_a_damaged_page_is_left_out_of_an_export_as_its_preview_says(client, tmp_path):
+    first, second = (page["id"] for page in client.get("/api/pages").json())
+    (tmp_path / "scans" / "sub" / "b.alto.xml").write_bytes(b"<alto")
+    [(name, _)] = client.get("/api/preview?format=txt").json()["left_out"]
+    alone = client.get(f"/api/export?format=txt&pages={first}")
+    exported = client.get("/api/export?format=txt")
+    assert name == "sub/b.png" and exported.status_code == 200 and exported.content == alone.content
+    refused = client.get(f"/api/export?format=txt&pages={second}")
+    assert refused.status_code == 422 and refused.json()["error"].startswith("sub/b.alto.xml: ")
+
+
 def test_an_exported_file_says_what_a_person_has_done(client, page, line):
     client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
     assert b"review:confirmed" in client.get(f"/api/pages/{page}/export?format=page").content
