@@ -50,7 +50,7 @@ MAX_PEOPLE = 100
 """How many people are shown and remembered, those last heard of."""
 
 MAX_STREAMS = 32
-"""Maximum event streams: one for each window, of which a browser opens six at most."""
+"""Maximum event streams: one for each window that is seen."""
 
 
 class Folder:
