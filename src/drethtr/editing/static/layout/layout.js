@@ -72,7 +72,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     const next = queue.current.then(async () => {
       setBusy(true);
       try {
-        const changed = await store.reshape(null, call);
+        const changed = await store.reshape(call);
         say(done);
         return { changed };
       } catch (failed) {
