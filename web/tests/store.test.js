@@ -74,6 +74,22 @@ test("what was confirmed without a server is confirmed when its page is opened a
   assert.deepEqual([asked, store.state, drafts.all().size], [[{ text: "a", status: "confirmed" }], "saved", 0]);
 });
 
+test("what a lost connection took is sent again", async ({ mock }) => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  mock.method(AbortSignal, "timeout", () => AbortSignal.abort());
+  globalThis.fetch = (_, { signal }) => new Promise((_, fail) => signal.aborted && fail(signal.reason));
+  store.type("l0", "b");
+  await store.save("l0");
+  assert.match(store.error, /does not respond/);
+  globalThis.fetch = async () => new Response('{"id": "l0", "te', { headers: { "Content-Type": "application/json" } });
+  await store.save("l0");
+  assert.match(store.error, /does not respond/);
+  globalThis.fetch = async () => Response.json({ id: "l0", text: "b", revision: "b" });
+  await store.save("l0");
+  assert.equal(store.state, "saved");
+});
+
 test("a tab that saves its own text leaves that of another tab in this browser", async () => {
   const drafts = sharedDrafts();
   const [mine, other] = [new PageStore("p1", drafts), new PageStore("p1", drafts)];

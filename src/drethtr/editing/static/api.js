@@ -20,22 +20,26 @@ export class Unreachable extends Error {
 // The server's reasons are written to follow a file name, in lower case; alone, they start a sentence.
 const sentence = (reason) => reason.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1));
 
-async function ask(method, path, { body, content, revision, keepalive } = {}) {
+const PATIENCE = 60_000; // ms; a lost connection may never tell that it is lost
+
+async function ask(method, path, { body, content, revision, keepalive, signal } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   let response;
+  let answer;
   try {
     response = await fetch(path, {
       method,
       headers,
       keepalive,
+      signal,
       body: body === undefined ? content : JSON.stringify(body),
     });
+    answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
   } catch {
     throw new Unreachable();
   }
-  const answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
   if (!response.ok) throw new Refused(response.status, answer);
   return answer;
 }
@@ -57,7 +61,7 @@ export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
 export const putLine = (page, line, revision, body) =>
-  ask("PUT", linePath(page, line), { body: signed(body), revision });
+  ask("PUT", linePath(page, line), { body: signed(body), revision, signal: AbortSignal.timeout(PATIENCE) });
 // What the word from `start` to `end` of a text may be instead; places count code points.
 export const alternatives = (page, line, body) => ask("POST", `${linePath(page, line)}/alternatives`, { body });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
