@@ -137,6 +137,19 @@ def test_a_pause_saves(page, folder):
     assert lines(folder)[0][0] == f"Oh {TEXTS[0]}"
 
 
+def test_after_a_pause_behind_a_space_typing_goes_on_there(page, folder):
+    page.keyboard.press("End")
+    for typed in (" my ", "dear "):
+        page.keyboard.type(typed)
+        page.locator(".saved[data-state=saving]").wait_for()
+        wait_until_saved(page)
+        arrive(page)
+    page.keyboard.type("friend")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    assert lines(folder)[0][0] == texts(page)[0] == f"{TEXTS[0]} my dear friend"
+
+
 def paste(page, text):
     page.evaluate(
         """text => {
