@@ -343,6 +343,7 @@ def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page,
     page.on("request", lambda request: previews.append(request.url) if "preview" in request.url else None)
     page.get_by_label("Title").click()
     page.keyboard.type("Letters")
+    page.request.put(f"{page.url.partition('/p/')[0]}/api/edition", data={"language": "la"})  # by somebody else
     arrive(page)
     for text in ("Anne Grey", "MS 17"):
         page.keyboard.press("Tab")
@@ -351,7 +352,8 @@ def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page,
     page.wait_for_function("fetch('/api/edition').then((got) => got.json()).then((told) => told.shelf_mark)")
     assert asked.value.ok and not previews
     about = json.loads((folder / "drethtr.edition.json").read_text(encoding="utf-8"))
-    assert [about[key] for key in ("title", "author", "shelf_mark")] == ["Letters", "Anne Grey", "MS 17"]
+    typed = [about[key] for key in ("title", "author", "shelf_mark", "language")]
+    assert typed == ["Letters", "Anne Grey", "MS 17", "la"]
 
 
 def test_a_name_that_is_being_typed_stays_while_others_come(page):
