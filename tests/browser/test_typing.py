@@ -50,8 +50,11 @@ def test_enter_on_the_last_line_goes_to_the_next_page_when_pressed_again(page, f
     assert focused(page) == 1 and lines(folder)[3] == (TEXTS[3], Review.CONFIRMED)
 
 
-def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
-    page.keyboard.press("Control+Enter")
+def test_control_enter_confirms_once_and_the_button_takes_it_back(page, folder):
+    for key in ("Control", "Enter", "Enter"):  # held until it repeats
+        page.keyboard.down(key)
+    for key in ("Enter", "Control"):
+        page.keyboard.up(key)
     wait_until_saved(page)
     assert lines(folder)[0] == (TEXTS[0], Review.CONFIRMED) and focused(page) == 2
     page.get_by_text("1 of 4 confirmed").wait_for()

@@ -57,7 +57,8 @@ export function screenKeys(event, on) {
   act(event, [
     [
       ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey),
-      () => (event.shiftKey ? on.confirmPage() : on.confirm()),
+      // Once, however long it is held: nobody has looked at the lines that follow.
+      () => event.repeat || (event.shiftKey ? on.confirmPage() : on.confirm()),
     ],
     [func("F2"), () => on.doubt(by(event))],
     [func("F3"), () => on.word(by(event))],
