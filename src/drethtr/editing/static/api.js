@@ -54,16 +54,17 @@ export const status = () => ask("GET", "/api/status");
 export const pages = () => ask("GET", "/api/pages");
 export const page = (id) => ask("GET", pagePath(id));
 export const characters = (page) => ask("GET", `${pagePath(page)}/characters`);
-// Lines with these words, of all pages or of one.
-export const search = (words, page) =>
-  ask("GET", `/api/search?${new URLSearchParams({ q: words, limit: 200, ...(page && { page }) })}`);
+// Lines with these words, of all pages or of one. `signal` tells when nobody wants the answer any more.
+export const search = (words, page, signal) =>
+  ask("GET", `/api/search?${new URLSearchParams({ q: words, limit: 200, ...(page && { page }) })}`, { signal });
 export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
 export const putLine = (page, line, revision, body) =>
   ask("PUT", linePath(page, line), { body: signed(body), revision, signal: AbortSignal.timeout(PATIENCE) });
 // What the word from `start` to `end` of a text may be instead; places count code points.
-export const alternatives = (page, line, body) => ask("POST", `${linePath(page, line)}/alternatives`, { body });
+export const alternatives = (page, line, body, signal) =>
+  ask("POST", `${linePath(page, line)}/alternatives`, { body, signal });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
 export const readLine = (page, line, revision) =>
   ask("POST", `${linePath(page, line)}/read`, { body: signed({}), revision });
@@ -104,8 +105,8 @@ export const image = (page, box) => `${pagePath(page)}/image.jpg${box ? `?box=${
 export const strip = (page, line) => `${linePath(page, line)}/strip.jpg`;
 
 // In the body, as a thousand pages are too many for a URL.
-export const preview = (format, pages) =>
-  ask("POST", "/api/preview", { content: new URLSearchParams(choice(format, pages)) });
+export const preview = (format, pages, signal) =>
+  ask("POST", "/api/preview", { content: new URLSearchParams(choice(format, pages)), signal });
 export const choice = (format, pages) => ({ format, ...(pages && { pages: pages.join(",") }) });
 export const edition = () => ask("GET", "/api/edition");
 export const putEdition = (body) => ask("PUT", "/api/edition", { body });

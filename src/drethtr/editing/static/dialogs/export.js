@@ -116,15 +116,13 @@ function usePreview(format, pages) {
   const [shown, setShown] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
-    let isWanted = true;
+    const left = new AbortController();
     setError(null);
-    api.preview(format, pages).then(
-      (told) => isWanted && setShown(told),
-      (failed) => isWanted && setError(failed.message),
+    api.preview(format, pages, left.signal).then(
+      (told) => left.signal.aborted || setShown(told),
+      (failed) => left.signal.aborted || setError(failed.message),
     );
-    return () => {
-      isWanted = false;
-    };
+    return () => left.abort();
   }, [format, pages?.join()]);
   return { shown, error };
 }
