@@ -138,12 +138,13 @@ def test_split_and_joined_is_the_same_line(file):
     assert (new.baseline[0], new.baseline[-1]) == (old.baseline[0], old.baseline[-1])
 
 
-def test_what_is_tagged_stays_so_in_the_parts_of_a_line_and_when_they_are_joined(tmp_path):
+@pytest.mark.parametrize("review", [Review.CONFIRMED, None])
+def test_what_is_tagged_stays_so_in_the_parts_of_a_line_and_when_they_are_joined(tmp_path, review):
     file = PageFile.parse(put_page(tmp_path, "a").read_bytes(), "a")
     text = file.line("l0").text  # Dear Sir, I have received
     spans = {"person": "Dear", "unclear": "have received", "place": "received"}
     tags = tuple(Tag(name, text.index(words), len(words)) for name, words in spans.items())
-    file = edit_line(file, "l0", LineEdit(status=Review.CONFIRMED, tags=tags), CONTEXT).file
+    file = edit_line(file, "l0", LineEdit(status=review, tags=tags), CONTEXT).file
 
     def tagged(file, line):
         found = file.line(line)
@@ -158,6 +159,7 @@ def test_what_is_tagged_stays_so_in_the_parts_of_a_line_and_when_they_are_joined
     renamed = edit_line(cut.file, second, LineEdit(tags=(Tag("place", 0, 8),)), CONTEXT).file
     joined = Join((first, second)).done(renamed, CONTEXT).file
     assert joined.line(first).text == text
+    assert joined.line(first).review is (review and Review.CORRECTED)
     assert tagged(joined, first) == {"person": "Dear", "unclear": "have", "place": "received"}
 
 

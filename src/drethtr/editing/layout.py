@@ -4,6 +4,7 @@ A line that nobody has edited loses its text when its place changes, and is read
 text that the history keeps. Edited texts stay.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -125,8 +126,11 @@ def cut(
             changed.append(first)
             new[id] = rest
     parts = [part for first in changed for part in (first, *new[first.id])]
-    # What nobody has edited is read again.
-    read = {part.id: part if part.is_reviewed else replace(part, transcription=None) for part in parts}
+    # What nobody has edited is read again, unless somebody has tagged it.
+    kept = {part.id for id in new if tags_within(file.line(id)) for part in (file.line(id), *new[id])}
+    read = {
+        part.id: part if part.is_reviewed or part.id in kept else replace(part, transcription=None) for part in parts
+    }
     notes = tuple(Change(context.page_id, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
     firsts = [read[first.id] for first in changed]
     after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
@@ -161,8 +165,8 @@ def halved(
     return first, second
 
 
-def tags_within(line: TextLine, start: int, end: int) -> tuple[Tag, ...]:
-    """What is marked between two places of a text, with places from the first on."""
+def tags_within(line: TextLine, start: int = 0, end: int = sys.maxsize) -> tuple[Tag, ...]:
+    """What is marked between two places of a text, with places from the first on; not what marks the line."""
     found = list[Tag]()
     for tag in line.transcription.tags if line.transcription else ():
         begin, stop = max(tag.start, start), min(tag.start + tag.length, end)
@@ -191,15 +195,17 @@ class Join(Action):
         text, tags = "", list[Tag]()
         for piece in pieces:
             text = f"{text} " if text and piece.text else text
-            tags += [tag._replace(start=len(text) + tag.start) for tag in tags_within(piece, 0, len(piece.text))]
+            tags += [tag._replace(start=len(text) + tag.start) for tag in tags_within(piece)]
             text += piece.text
-        if any(context.status(piece).touched for piece in pieces):
+        touched = any(context.status(piece).touched for piece in pieces)
+        if touched or tags:
             words = tuple(word for piece in pieces for word in piece.words)
-            joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
+            review = Review.CORRECTED if touched else None
+            joined = replace(joined, transcription=Transcription(text, None, words, review=review))
         notes = [Change(context.page_id, kept.id, self.name, text, joined.text, None)]
         notes += [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
         file = file.with_line(joined)
-        if tags and joined.transcription is not None:
+        if tags:
             file = file.with_tags(kept.id, tags)
         return Changed(file.without_lines([line.id for line in gone]), (kept.id,), tuple(notes))
 
