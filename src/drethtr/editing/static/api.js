@@ -3,7 +3,7 @@
 import { counted } from "./format.js";
 import { setting } from "./settings.js";
 
-export class Refused extends Error {
+class Refused extends Error {
   constructor(status, answer) {
     super(sentence(answer.error ?? `the server answered with status ${status}`));
     this.status = status;
@@ -11,7 +11,7 @@ export class Refused extends Error {
   }
 }
 
-export class Unreachable extends Error {
+class Unreachable extends Error {
   constructor() {
     super("The server does not respond. Is drethtr edit still running?");
   }

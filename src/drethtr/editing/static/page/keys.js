@@ -13,7 +13,7 @@ function act(event, table) {
 
 // On a Mac, Option and a letter or digit type a character; with AltGr they do so elsewhere, which some systems report as
 // Ctrl and Alt together. Neither may do anything else, so the Mac's key for all this is Ctrl.
-export const isMac = /^(Mac|iP)/.test(navigator.platform);
+const isMac = /^(Mac|iP)/.test(navigator.platform);
 export const keyName = (key) => (isMac ? key.replaceAll(/Alt\+(?!↓|Page)/g, "Ctrl+") : key);
 export const isAlt = (event) =>
   isMac
