@@ -11,14 +11,12 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from operator import attrgetter
-from os import SEEK_CUR
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError, features
-from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
 from drethtr.base.errors import DataError, first_line
@@ -70,11 +68,8 @@ MIRRORED = frozenset({2, 4, 5, 7})
 OPPOSITE = {6: 8, 8: 6}
 """The orientations that undo others; the rest undo themselves."""
 
-TURNING = frozenset({"exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp"})
+TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
 """Metadata in which Pillow may keep the tag."""
-
-PNG_START, CHUNK, KEYWORD = 8, struct.Struct(">I4s"), 22
-"""Where the chunks of a PNG begin, the head of a chunk (length and kind), and the bytes that show its keyword."""
 
 
 @contextmanager
@@ -161,30 +156,12 @@ def refuse_size(width: int, height: int, name: str) -> None:
 
 
 def orientation_of(image: Image.Image) -> int:
-    """The EXIF orientation of an opened image, from its metadata; 1, upright, if it has none."""
-    # Pillow decodes any PNG without such metadata, to look for it after the pixels; few have it there.
-    if image.format != "TIFF" and TURNING.isdisjoint(image.info) and not is_turned_late(image):
+    """The EXIF orientation of an opened image, from its header; 1, upright, if it has none."""
+    # Without the first check, Pillow decodes a PNG to look for EXIF data after its pixels.
+    if image.format != "TIFF" and TURNING.isdisjoint(image.info):
         return 1
     orientation = image.getexif().get(ORIENTATION)
     return orientation if isinstance(orientation, int) and orientation in ORIENTATIONS else 1
-
-
-def is_turned_late(image: Image.Image) -> bool:
-    """Whether an opened PNG has metadata that may turn it after its pixels, where ExifTool writes XMP."""
-    if not isinstance(image, PngImageFile) or image.fp is None:
-        return False
-    file, place = image.fp, image.fp.tell()
-    file.seek(PNG_START)
-    try:
-        while len(head := file.read(CHUNK.size)) == CHUNK.size:
-            length, kind = CHUNK.unpack(head)
-            begin = file.read(min(length, KEYWORD))
-            if kind == b"eXIf" or begin.partition(b"\0")[0].decode("latin-1") in TURNING:
-                return True
-            file.seek(length - len(begin) + 4, SEEK_CUR)  # and the checksum
-        return False
-    finally:
-        file.seek(place)
 
 
 def is_negative(image: Image.Image) -> bool:
