@@ -9,8 +9,8 @@ let timer = 0;
 
 const tell = (name, detail) => source.dispatchEvent(new CustomEvent(name, { detail }));
 
-// Opens the stream anew, for as long as the tab is seen: a browser has six connections to a server, which the streams of
-// hidden tabs would use up, so that nothing could be saved any more.
+// Opens the stream anew, for as long as the tab is seen: a browser has six connections to a server, and the streams of
+// hidden tabs would use them up, so that nothing could be saved any more.
 function connect() {
   clearTimeout(timer);
   stream?.close();
