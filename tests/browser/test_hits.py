@@ -45,6 +45,15 @@ def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, op
     assert (verdict.query, verdict.stands) == (WORD, True)
 
 
+def test_a_search_for_which_nobody_waits_is_given_up(tab):
+    tab.route("**/api/search?*", lambda route: None)  # never answered
+    words = tab.get_by_role("searchbox")
+    with tab.expect_request(lambda request: "q=d&" in request.url):
+        words.fill("d")
+    with tab.expect_event("requestfailed", lambda request: "q=d&" in request.url):
+        words.fill("de")
+
+
 def test_a_search_finds_misread_words_as_soon_as_the_folder_is_searchable(tmp_path, open_tab):
     path = put_page(tmp_path / "scans", "a", confidence=0.9)
     path.write_text(path.read_text(encoding="utf-8").replace(WORD, "misread"), encoding="utf-8")

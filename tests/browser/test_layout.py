@@ -248,6 +248,14 @@ def test_the_selected_line_alone_has_handles_which_are_dragged_and_moved_by_keys
     handles.first.focus()
     layout.changing(lambda: layout.press("ArrowRight"))
     assert lines_of(folder / "a.page.xml")[0].baseline[0][0] == dragged[0][0] + 2
+    numbers = iter((1, 2))
+    with layout.tab.expect_response(
+        lambda answer: answer.request.method == "PUT" and next(numbers) == 2
+    ) as second:  # before there is an answer to the first
+        layout.press("ArrowRight")
+        layout.press("ArrowRight")
+    assert second.value.ok
+    layout.tab.locator(".notice-bar:not([data-busy])").wait_for()
     layout.press("p")
     assert handles.count() >= 4
     top = lines_of(folder / "a.page.xml")[0].polygon

@@ -5,6 +5,7 @@ import sys
 
 from browser_steps import enter, served, text_of, texts, wait_until_saved
 from made_pages import TEXTS
+from waiting import until
 
 from drethtr.base import files
 from drethtr.documents.read import read_page
@@ -141,6 +142,13 @@ def test_text_of_a_closed_tab_is_saved_when_its_page_is_opened_again(folder, tin
         text_of(again, 1).filter(has_text="Late ").wait_for()
         wait_until_saved(again)
         assert first_line(folder) == f"Late {TEXTS[0]}"
+
+
+def test_what_was_typed_just_before_a_tab_is_left_is_saved(page, folder):
+    page.keyboard.press("Home")
+    page.keyboard.type("Last ")
+    page.goto("about:blank")
+    until(lambda: first_line(folder) == f"Last {TEXTS[0]}")
 
 
 def test_text_stays_while_the_scan_is_broken_and_is_saved_when_it_is_back(page, folder):

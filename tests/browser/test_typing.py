@@ -50,8 +50,11 @@ def test_enter_on_the_last_line_goes_to_the_next_page_when_pressed_again(page, f
     assert focused(page) == 1 and lines(folder)[3] == (TEXTS[3], Review.CONFIRMED)
 
 
-def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
-    page.keyboard.press("Control+Enter")
+def test_control_enter_confirms_once_and_the_button_takes_it_back(page, folder):
+    for key in ("Control", "Enter", "Enter"):  # held until it repeats
+        page.keyboard.down(key)
+    for key in ("Enter", "Control"):
+        page.keyboard.up(key)
     wait_until_saved(page)
     assert lines(folder)[0] == (TEXTS[0], Review.CONFIRMED) and focused(page) == 2
     page.get_by_text("1 of 4 confirmed").wait_for()
@@ -135,6 +138,19 @@ def test_a_pause_saves(page, folder):
     page.locator(".saved[data-state=saving]").wait_for()
     wait_until_saved(page)
     assert lines(folder)[0][0] == f"Oh {TEXTS[0]}"
+
+
+def test_after_a_pause_behind_a_space_typing_goes_on_there(page, folder):
+    page.keyboard.press("End")
+    for typed in (" my ", "dear "):
+        page.keyboard.type(typed)
+        page.locator(".saved[data-state=saving]").wait_for()
+        wait_until_saved(page)
+        arrive(page)
+    page.keyboard.type("friend")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    assert lines(folder)[0][0] == texts(page)[0] == f"{TEXTS[0]} my dear friend"
 
 
 def paste(page, text):
@@ -330,6 +346,7 @@ def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page,
     page.on("request", lambda request: previews.append(request.url) if "preview" in request.url else None)
     page.get_by_label("Title").click()
     page.keyboard.type("Letters")
+    page.request.put(f"{page.url.partition('/p/')[0]}/api/edition", data={"language": "la"})  # by somebody else
     arrive(page)
     for text in ("Anne Grey", "MS 17"):
         page.keyboard.press("Tab")
@@ -338,7 +355,8 @@ def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page,
     page.wait_for_function("fetch('/api/edition').then((got) => got.json()).then((told) => told.shelf_mark)")
     assert asked.value.ok and not previews
     about = json.loads((folder / "drethtr.edition.json").read_text(encoding="utf-8"))
-    assert [about[key] for key in ("title", "author", "shelf_mark")] == ["Letters", "Anne Grey", "MS 17"]
+    typed = [about[key] for key in ("title", "author", "shelf_mark", "language")]
+    assert typed == ["Letters", "Anne Grey", "MS 17", "la"]
 
 
 def test_a_name_that_is_being_typed_stays_while_others_come(page):

@@ -60,6 +60,15 @@ def test_names_that_come_and_go_are_noticed(tmp_path, change, settled):
     assert not listing.is_current()
 
 
+def test_a_folder_that_comes_back_is_listed_again(tmp_path):
+    put_page(tmp_path / "scans", "a")
+    (tmp_path / "scans").rename(tmp_path / "elsewhere")
+    listing = Listing(tmp_path / "scans", None)
+    assert listing.is_current()
+    (tmp_path / "elsewhere").rename(tmp_path / "scans")
+    assert not listing.is_current()
+
+
 def test_a_text_that_is_saved_changes_no_name(tmp_path):
     path = put_page(tmp_path, "a")
     (tmp_path / ".drethtr").mkdir()

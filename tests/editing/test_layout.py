@@ -10,7 +10,7 @@ from edited_folders import foreign, put_page
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_file import PageFile
-from drethtr.documents.transcription import Review, Transcription
+from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing import Workspace
 from drethtr.editing.changes import Changed, LineEdit, PageContext, edit_line
 from drethtr.editing.journal import Change
@@ -136,6 +136,31 @@ def test_split_and_joined_is_the_same_line(file):
     assert joined.lines == ("l0",) and ids(joined.file) == ["l0", "l1", "l2", "l3"]
     assert (new.text, new.words, new.box) == (old.text, old.words, old.box)
     assert (new.baseline[0], new.baseline[-1]) == (old.baseline[0], old.baseline[-1])
+
+
+@pytest.mark.parametrize("review", [Review.CONFIRMED, None])
+def test_what_is_tagged_stays_so_in_the_parts_of_a_line_and_when_they_are_joined(tmp_path, review):
+    file = PageFile.parse(put_page(tmp_path, "a").read_bytes(), "a")
+    text = file.line("l0").text  # Dear Sir, I have received
+    spans = {"person": "Dear", "unclear": "have received", "place": "received"}
+    tags = tuple(Tag(name, text.index(words), len(words)) for name, words in spans.items())
+    file = edit_line(file, "l0", LineEdit(status=review, tags=tags), CONTEXT).file
+
+    def tagged(file, line):
+        found = file.line(line)
+        places = {tag.name: found.text[tag.start : tag.start + tag.length] for tag in found.transcription.tags}
+        assert len(places) == len(found.transcription.tags)
+        return places
+
+    cut = Split("l0", middle(file), text.index("received")).done(file, CONTEXT)
+    first, second = cut.lines
+    assert tagged(cut.file, first) == {"person": "Dear", "unclear": "have"}
+    assert tagged(cut.file, second) == {"unclear": "received", "place": "received"}
+    renamed = edit_line(cut.file, second, LineEdit(tags=(Tag("place", 0, 8),)), CONTEXT).file
+    joined = Join((first, second)).done(renamed, CONTEXT).file
+    assert joined.line(first).text == text
+    assert joined.line(first).review is (review and Review.CORRECTED)
+    assert tagged(joined, first) == {"person": "Dear", "unclear": "have", "place": "received"}
 
 
 def test_read_lines_that_are_joined_are_to_be_read(file):

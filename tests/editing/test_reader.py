@@ -7,6 +7,7 @@ from threading import Event
 import pytest
 from edited_folders import put_page, scan
 from made_pages import blank
+from waiting import until
 
 from drethtr import Recognizer
 from drethtr.documents.transcription import Review
@@ -174,6 +175,19 @@ def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):
     put_page(opened.workspace.folder, "b")
     ended(opened, opened.reader.read_pages(pages[:1], again=True))
     assert not any(row["error"] for row in opened.workspace.pages())
+
+
+def test_a_scan_that_was_still_being_copied_is_read_when_it_is_complete(opened):
+    path = opened.workspace.folder / "b.png"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    ended(opened, opened.reader.read_pages())
+    assert row_of(opened, "b.png")["error"]
+    told = []
+    opened.workspace.listen(lambda event: told.append(event[1]["row"]) if event[0] == "page" else None)
+    path.write_bytes(whole)
+    until(lambda: any(row["status"] == "read" for row in told))
+    assert told[-1]["error"] is None
 
 
 def test_new_scans_are_taken_in(opened):

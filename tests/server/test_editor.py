@@ -1,8 +1,11 @@
 """A folder over HTTP: the real application on a real folder."""
 
+import asyncio
 import json
 import re
+from functools import partial
 from io import BytesIO
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
@@ -15,7 +18,7 @@ from drethtr.base.files import file_mark
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.server.app import make_app
+from drethtr.server.app import HERE, make_app
 from drethtr.server.editor import folder
 from drethtr.server.guard import Access, Role
 
@@ -264,6 +267,17 @@ def test_pages_to_export_are_named_in_a_form_that_may_be_long(client, page):
     assert client.post("/api/export", data=form | {"page": "x"}).status_code == 400
 
 
+def test_a_damaged_page_is_left_out_of_an_export_as_its_preview_says(client, tmp_path):
+    first, second = (page["id"] for page in client.get("/api/pages").json())
+    (tmp_path / "scans" / "sub" / "b.alto.xml").write_bytes(b"<alto")
+    [(name, _)] = client.get("/api/preview?format=txt").json()["left_out"]
+    alone = client.get(f"/api/export?format=txt&pages={first}")
+    exported = client.get("/api/export?format=txt")
+    assert name == "sub/b.png" and exported.status_code == 200 and exported.content == alone.content
+    refused = client.get(f"/api/export?format=txt&pages={second}")
+    assert refused.status_code == 422 and refused.json()["error"].startswith("sub/b.alto.xml: ")
+
+
 def test_an_exported_file_says_what_a_person_has_done(client, page, line):
     client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
     assert b"review:confirmed" in client.get(f"/api/pages/{page}/export?format=page").content
@@ -411,6 +425,24 @@ def test_everybody_learns_where_the_others_are(client, page):
     gone = {"id": "1", "who": "", "page": None, "line": None}
     assert client.post("/api/here", json=gone).json() == [bo]
     assert client.post("/api/here", json={"who": "Ada"}).status_code == 400
+
+
+def test_who_cannot_follow_the_events_begins_anew_instead_of_missing_some(tmp_path):
+    put_page(tmp_path, "a")
+
+    async def listened(workspace, events):
+        queue = asyncio.Queue(2)
+        connected = SimpleNamespace(is_disconnected=partial(asyncio.sleep, 0, False))
+        stream = folder.Folder(SimpleNamespace(workspace=workspace, reader=None), HERE).stream_events(connected, queue)
+        assert await anext(stream) == ": hello\n\n"
+        for number in range(events):
+            workspace.notify("page", page=number)
+        await asyncio.sleep(0.01)
+        return await anext(stream, "the end")
+
+    with Workspace.open(tmp_path) as workspace:
+        assert asyncio.run(listened(workspace, 2)) == 'event: page\ndata: {"page": 0}\n\n'
+        assert asyncio.run(listened(workspace, 3)) == "the end"
 
 
 def test_only_who_manages_sees_the_tokens_of_others_and_starts_the_machine(tmp_path, tiny_path):

@@ -120,6 +120,13 @@ def test_a_token_does_not_lead_elsewhere():
     assert opened.headers["Location"] == "/evil.example/"
 
 
+@pytest.mark.parametrize("other", ['seen={"a": 1, "b": [2]}', "x[y]=1", "flag", 'said="hello', "=1", "a@b=1"])
+@pytest.mark.parametrize("order", ["{0}; {1}", "{1}; {0}"])
+def test_odd_cookies_of_other_servers_on_this_machine_lock_nobody_out(other, order):
+    cookies = order.format(other, f"drethtr={TOKEN}")
+    assert client(token=TOKEN).get("/", headers={"Cookie": cookies}).status_code == 200
+
+
 def test_each_port_has_its_own_cookie():
     """Browsers send cookies to every port of a host; two editors must not take each other's."""
     with client("0.0.0.0", TOKEN, "http://localhost:8010") as browser:

@@ -16,7 +16,7 @@ test("a page that was asked for before a line was saved does not undo it", async
   const store = new PageStore("p1", DRAFTS);
   store.take(pageOf("a", "b"));
   globalThis.fetch = async () => Response.json({ id: "l1", text: "B", revision: "B" });
-  await store.reshape("l0", async () => {
+  await store.reshape(async () => {
     store.type("l1", "B");
     await store.save("l1");
     return pageOf("A", "b");
@@ -28,6 +28,80 @@ test("a page that was asked for before a line was saved does not undo it", async
       ["B", "B"],
     ],
   );
+});
+
+test("an answer that a newer one has overtaken changes nothing", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  const answers = [];
+  globalThis.fetch = () => new Promise((done) => answers.push((page) => done(Response.json(page))));
+  const loads = [store.load(), new Promise((done) => setTimeout(done, 5)).then(() => store.load())];
+  await new Promise((done) => setTimeout(done, 20));
+  answers[1](pageOf("A"));
+  await loads[1];
+  answers[0](pageOf("a", "b"));
+  await loads[0];
+  assert.deepEqual(
+    store.order.map(({ text }) => text),
+    ["A"],
+  );
+});
+
+// Drafts of tabs of one browser, which share them.
+function sharedDrafts() {
+  const kept = new Map();
+  const keep = (line, text, revision, status) => kept.set(line, { text, revision, status });
+  return { all: () => kept, keep, drop: (line) => kept.delete(line) };
+}
+
+test("what was confirmed without a server is confirmed when its page is opened again", async () => {
+  const drafts = sharedDrafts();
+  const before = new PageStore("p1", drafts);
+  before.take(pageOf("a", "b"));
+  globalThis.fetch = async () => {
+    throw new TypeError("no network");
+  };
+  await before.save("l0", "confirmed");
+  clearTimeout(before.entries.get("l0").timer);
+  const asked = [];
+  globalThis.fetch = async (_, { body }) => {
+    asked.push(JSON.parse(body));
+    return Response.json({ id: "l0", text: "a", revision: "r1" });
+  };
+  const store = new PageStore("p1", drafts);
+  store.take(pageOf("a", "b"));
+  await store.saveAll();
+  assert.deepEqual([asked, store.state, drafts.all().size], [[{ text: "a", status: "confirmed" }], "saved", 0]);
+});
+
+test("what a lost connection took is sent again", async ({ mock }) => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  mock.method(AbortSignal, "timeout", () => AbortSignal.abort());
+  globalThis.fetch = (_, { signal }) => new Promise((_, fail) => signal.aborted && fail(signal.reason));
+  store.type("l0", "b");
+  await store.save("l0");
+  assert.match(store.error, /does not respond/);
+  globalThis.fetch = async () => new Response('{"id": "l0", "te', { headers: { "Content-Type": "application/json" } });
+  await store.save("l0");
+  assert.match(store.error, /does not respond/);
+  globalThis.fetch = async () => Response.json({ id: "l0", text: "b", revision: "b" });
+  await store.save("l0");
+  assert.equal(store.state, "saved");
+});
+
+test("a tab that saves its own text leaves that of another tab in this browser", async () => {
+  const drafts = sharedDrafts();
+  const [mine, other] = [new PageStore("p1", drafts), new PageStore("p1", drafts)];
+  for (const tab of [mine, other]) tab.take(pageOf("a"));
+  mine.type("l0", "mine");
+  other.type("l0", "other");
+  const saved = { id: "l0", text: "other", revision: "r1" };
+  globalThis.fetch = async () => Response.json(saved);
+  await other.save("l0");
+  globalThis.fetch = async () => Response.json({ error: "changed meanwhile", line: saved }, { status: 409 });
+  await mine.save("l0");
+  assert.deepEqual([mine.entries.get("l0").state, drafts.all().get("l0").text], ["conflict", "mine"]);
 });
 
 test("while a page cannot be read its lines stay, and a line that comes back has what was typed", async () => {

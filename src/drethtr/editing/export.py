@@ -49,17 +49,24 @@ class Exported(NamedTuple):
 def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, model: str) -> Exported:
     """Some pages as one file: a document if the format holds several pages, else an archive, unless it is one page.
 
-    A page that is exported in the format of its own file is that file, byte by byte.
+    A page that is exported in the format of its own file is that file, byte by byte. Pages that have not been read, or
+    whose files are damaged, are left out, as the preview says.
 
     Raises:
         ConfigError: if there is no such format.
         Missing: if there is no such page.
-        DataError: if a page has not been read, or its file or scan cannot be used.
+        DataError: if no page is left, or a scan cannot be used.
     """
     format = named("format", format_name, FORMATS)
-    chosen = [one for one in map(workspace.folder_page, page_ids) if workspace.page_files.open(one) is not None]
+    chosen, reason = list[FolderPage](), DataError("nothing has been read yet, so there is nothing to export")
+    for page in map(workspace.folder_page, page_ids):
+        try:
+            if workspace.page_files.open(page) is not None:
+                chosen.append(page)
+        except DataError as error:
+            reason = error
     if not chosen:
-        raise DataError("nothing has been read yet, so there is nothing to export")
+        raise reason
     if len(chosen) == 1:
         return Exported(
             f"{stem_of(chosen[0])}{format.ending}", format.media, write_pages(workspace, chosen, format_name, model)

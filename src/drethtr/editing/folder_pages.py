@@ -82,10 +82,11 @@ class Listing:
     """
 
     def __init__(self, *folders: Path | None) -> None:
-        self.times: dict[Path, int] = {}
-        self.names: dict[Path, frozenset[str]] = {}
+        known = [folder for folder in folders if folder is not None]
+        self.times: dict[Path, int] = dict.fromkeys(known, 0)
+        self.names: dict[Path, frozenset[str] | None] = dict.fromkeys(known)  # None of one that is gone for now
         self.marks: dict[Path, str] = {}
-        for here, entries in chain.from_iterable(walk_visible(folder) for folder in folders if folder is not None):
+        for here, entries in chain.from_iterable(map(walk_visible, known)):
             self.times[here] = changed_at(here)
             self.names[here] = names = frozenset(entry.name for entry in entries)
             several = [here / name for name in names if name.lower().endswith(SEVERAL)]

@@ -4,6 +4,7 @@ A line that nobody has edited loses its text when its place changes, and is read
 text that the history keeps. Edited texts stay.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
-from drethtr.documents.transcription import Review, Transcription
+from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing.changes import Changed, PageContext, carry_over, tidy, within
 from drethtr.editing.journal import Change
 from drethtr.editing.places import crossings, hull, neighbor_before, split_offset, split_place
@@ -125,12 +126,18 @@ def cut(
             changed.append(first)
             new[id] = rest
     parts = [part for first in changed for part in (first, *new[first.id])]
-    # What nobody has edited is read again.
-    read = {part.id: part if part.is_reviewed else replace(part, transcription=None) for part in parts}
+    # What nobody has edited is read again, unless somebody has tagged it.
+    kept = {part.id for id in new if tags_within(file.line(id)) for part in (file.line(id), *new[id])}
+    read = {
+        part.id: part if part.is_reviewed or part.id in kept else replace(part, transcription=None) for part in parts
+    }
     notes = tuple(Change(context.page_id, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
     firsts = [read[first.id] for first in changed]
     after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
     done = file.with_lines(firsts).with_lines_after(after) if changed else file
+    for part in read.values():
+        if part.transcription is not None and part.transcription.tags:
+            done = done.with_tags(part.id, part.transcription.tags)
     return Changed(done, tuple(part.id for part in parts), notes)
 
 
@@ -142,16 +149,30 @@ def halved(
         return None
     at_word = split_offset(line, point) if offset is None else offset
     texts = [tidy(line.text[:at_word]), tidy(line.text[at_word:])]
+    starts = [0, len(line.text) - len(texts[1])]
+    tags = [tags_within(line, start, start + len(text)) for start, text in zip(starts, texts, strict=True)]
     count = len(texts[0].split())
     words = [
         carry_over(of_part, text) for of_part, text in zip((line.words[:count], line.words[count:]), texts, strict=True)
     ]
     review = Review.CORRECTED if touched else None
     first, second = (
-        TextLine(line.id, polygon, baseline, Transcription(text, None, known if line.words else (), review=review))
-        for (baseline, polygon), text, known in zip(parts, texts, words, strict=True)
+        TextLine(
+            line.id, polygon, baseline, Transcription(text, None, known if line.words else (), review=review, tags=own)
+        )
+        for (baseline, polygon), text, known, own in zip(parts, texts, words, tags, strict=True)
     )
     return first, second
+
+
+def tags_within(line: TextLine, start: int = 0, end: int = sys.maxsize) -> tuple[Tag, ...]:
+    """What is marked between two places of a text, with places from the first on; not what marks the line."""
+    found = list[Tag]()
+    for tag in line.transcription.tags if line.transcription else ():
+        begin, stop = max(tag.start, start), min(tag.start + tag.length, end)
+        if begin < stop:
+            found.append(tag._replace(start=begin - start, length=stop - begin))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -171,14 +192,22 @@ class Join(Action):
         joined = TextLine(kept.id, hull([point for piece in pieces for point in piece.polygon or ()]) or None, baseline)
         if baseline is not None and (found := context.outline(joined, file)) is not None:
             joined = replace(joined, polygon=found)
-        text = tidy(" ".join(piece.text for piece in pieces))
-        if any(context.status(piece).touched for piece in pieces):
+        text, tags = "", list[Tag]()
+        for piece in pieces:
+            text = f"{text} " if text and piece.text else text
+            tags += [tag._replace(start=len(text) + tag.start) for tag in tags_within(piece)]
+            text += piece.text
+        touched = any(context.status(piece).touched for piece in pieces)
+        if touched or tags:
             words = tuple(word for piece in pieces for word in piece.words)
-            joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
+            review = Review.CORRECTED if touched else None
+            joined = replace(joined, transcription=Transcription(text, None, words, review=review))
         notes = [Change(context.page_id, kept.id, self.name, text, joined.text, None)]
         notes += [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
-        file = file.with_line(joined).without_lines([line.id for line in gone])
-        return Changed(file, (kept.id,), tuple(notes))
+        file = file.with_line(joined)
+        if tags:
+            file = file.with_tags(kept.id, tags)
+        return Changed(file.without_lines([line.id for line in gone]), (kept.id,), tuple(notes))
 
 
 def in_writing_order(lines: Sequence[TextLine]) -> list[TextLine]:

@@ -13,6 +13,7 @@ from threading import Lock, Timer
 import numpy as np
 
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.files import file_mark
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
@@ -69,6 +70,7 @@ class Reader:
         self.segmentation = index.segmentation
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
+        self.failed: dict[str, str] = {}  # marks that the scans of pages had when they could not be read
         self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
         self.urgent: dict[str, Future[None]] = {}  # the last urgent reading of each page
         self.lock = Lock()
@@ -135,17 +137,29 @@ class Reader:
                     continue
                 page = self.workspace.folder_page(page_id)
                 self.jobs.update(job, message=f"reading {page.name}")
+                mark = file_mark(page.source.path) if page.source is not None else ""
+                self.workspace.unreadable.pop(page_id, None)  # first, as reading it tells how it is then
+                self.failed.pop(page_id, None)
                 try:
                     self.read_page(page, job, again=again)
-                    self.workspace.unreadable.pop(page_id, None)
                 except DrethtrError as error:
-                    self.workspace.unreadable[page_id] = error.reason
+                    self.workspace.unreadable[page_id], self.failed[page_id] = error.reason, mark
                     self.workspace.notify_page(page, "read")
                     failed.append(f"{page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
             errors = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
             read = counted(job.total - len(failed), "page")
             self.jobs.update(job, message=f"{read} read{errors}")
+
+    def read_changed(self) -> None:
+        """Read pages that could not be read, and whose scans have changed since, as files do that are being copied."""
+        pages = self.workspace.folder_pages
+        sources = {page: pages[page].source for page in tuple(self.failed) if page in pages}
+        changed = [one for one, source in sources.items() if source and file_mark(source.path) != self.failed[one]]
+        if changed:
+            for page in changed:
+                del self.failed[page]
+            self.read_pages(changed)
 
     def read_page(self, page: FolderPage, job: Job, *, again: bool = False) -> None:
         """Read a page in turns with urgent work: lines of its file that no person has touched, or those that are found.

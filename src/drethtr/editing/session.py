@@ -161,6 +161,7 @@ class Watcher:
             stale |= self.look()
             due = monotonic() + SHARE * (thread_time() - began)
             self.indexer.update()
+            self.reader.read_changed()
             if stale and monotonic() >= search_due:
                 began = thread_time()
                 self.update_pages()

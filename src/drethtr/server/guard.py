@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hmac import digest
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from secrets import compare_digest
 from socket import gethostname
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -206,7 +206,9 @@ class Guard:
             # Not strict: a browser that follows a link in a letter would not send it after the redirection.
             answer.set_cookie(name, token, httponly=True, samesite="lax")
             return answer
-        role = self.role_of([headers.get("authorization", "").removeprefix("Bearer "), cookie(headers, name)])
+        # Not by `http.cookies`, which reads none at all if one is odd: other servers on this machine set them as well.
+        kept = HTTPConnection(scope).cookies.get(name, "")
+        role = self.role_of([headers.get("authorization", "").removeprefix("Bearer "), kept])
         if role is None:
             unknown = {"WWW-Authenticate": "Bearer"}
             if is_visit(scope, headers):
@@ -276,15 +278,6 @@ def cookie_name(host: str) -> str:
     """The name of the cookie with the token: browsers send cookies to every port, and each may have its own server."""
     found = HOST.fullmatch(host)
     return f"drethtr-{found['port']}" if found is not None and found["port"] else "drethtr"
-
-
-def cookie(headers: Headers, name: str) -> str:
-    """A cookie of a request, or ""."""
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
 
 
 def is_same(given: str, token: str) -> bool:

@@ -3,7 +3,7 @@
 import { counted } from "./format.js";
 import { setting } from "./settings.js";
 
-export class Refused extends Error {
+class Refused extends Error {
   constructor(status, answer) {
     super(sentence(answer.error ?? `the server answered with status ${status}`));
     this.status = status;
@@ -11,7 +11,7 @@ export class Refused extends Error {
   }
 }
 
-export class Unreachable extends Error {
+class Unreachable extends Error {
   constructor() {
     super("The server does not respond. Is drethtr edit still running?");
   }
@@ -20,22 +20,26 @@ export class Unreachable extends Error {
 // The server's reasons are written to follow a file name, in lower case; alone, they start a sentence.
 const sentence = (reason) => reason.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1));
 
-async function ask(method, path, { body, content, revision, keepalive } = {}) {
+const PATIENCE = 60_000; // ms; a lost connection may never tell that it is lost
+
+async function ask(method, path, { body, content, revision, keepalive, signal } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   let response;
+  let answer;
   try {
     response = await fetch(path, {
       method,
       headers,
       keepalive,
+      signal,
       body: body === undefined ? content : JSON.stringify(body),
     });
+    answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
   } catch {
     throw new Unreachable();
   }
-  const answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
   if (!response.ok) throw new Refused(response.status, answer);
   return answer;
 }
@@ -50,16 +54,23 @@ export const status = () => ask("GET", "/api/status");
 export const pages = () => ask("GET", "/api/pages");
 export const page = (id) => ask("GET", pagePath(id));
 export const characters = (page) => ask("GET", `${pagePath(page)}/characters`);
-// Lines with these words, of all pages or of one.
-export const search = (words, page) =>
-  ask("GET", `/api/search?${new URLSearchParams({ q: words, limit: 200, ...(page && { page }) })}`);
+// Lines with these words, of all pages or of one. `signal` tells when nobody wants the answer any more.
+export const search = (words, page, signal) =>
+  ask("GET", `/api/search?${new URLSearchParams({ q: words, limit: 200, ...(page && { page }) })}`, { signal });
 export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
+// Goes on when the tab is closed.
 export const putLine = (page, line, revision, body) =>
-  ask("PUT", linePath(page, line), { body: signed(body), revision });
+  ask("PUT", linePath(page, line), {
+    body: signed(body),
+    revision,
+    keepalive: true,
+    signal: AbortSignal.timeout(PATIENCE),
+  });
 // What the word from `start` to `end` of a text may be instead; places count code points.
-export const alternatives = (page, line, body) => ask("POST", `${linePath(page, line)}/alternatives`, { body });
+export const alternatives = (page, line, body, signal) =>
+  ask("POST", `${linePath(page, line)}/alternatives`, { body, signal });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
 export const readLine = (page, line, revision) =>
   ask("POST", `${linePath(page, line)}/read`, { body: signed({}), revision });
@@ -100,8 +111,8 @@ export const image = (page, box) => `${pagePath(page)}/image.jpg${box ? `?box=${
 export const strip = (page, line) => `${linePath(page, line)}/strip.jpg`;
 
 // In the body, as a thousand pages are too many for a URL.
-export const preview = (format, pages) =>
-  ask("POST", "/api/preview", { content: new URLSearchParams(choice(format, pages)) });
+export const preview = (format, pages, signal) =>
+  ask("POST", "/api/preview", { content: new URLSearchParams(choice(format, pages)), signal });
 export const choice = (format, pages) => ({ format, ...(pages && { pages: pages.join(",") }) });
 export const edition = () => ask("GET", "/api/edition");
 export const putEdition = (body) => ask("PUT", "/api/edition", { body });

@@ -1,4 +1,4 @@
-// Text that the server does not have yet, kept in this browser until it does: a crash of either loses nothing.
+// What the server does not have yet of a line, kept in this browser until it does: a crash of either loses nothing.
 
 const PREFIX = "drethtr.draft.";
 
@@ -9,12 +9,12 @@ export class Drafts {
     this.storage = storage;
   }
 
-  // `revision` is that of the line the text was made from.
-  keep(line, text, revision) {
+  // `revision` is that of the line the text was made from, `status` what a person says of it, if anything.
+  keep(line, text, revision, status) {
     try {
-      this.storage.setItem(this.prefix + line, JSON.stringify({ text, revision }));
+      this.storage.setItem(this.prefix + line, JSON.stringify({ text, revision, status }));
     } catch {
-      // The storage is full or forbidden; the text is still saved to the server after a pause.
+      // The storage is full or forbidden; it is still sent to the server after a pause.
     }
   }
 
@@ -26,7 +26,7 @@ export class Drafts {
     }
   }
 
-  // {text, revision} by line.
+  // {text, revision, status} by line.
   all() {
     const found = new Map();
     try {

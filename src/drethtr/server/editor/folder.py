@@ -41,7 +41,7 @@ BEAT = 15.0
 """Seconds between comments that keep an idle event stream open."""
 
 MAX_EVENTS = 1000
-"""Maximum events in the queue of a slow client."""
+"""Maximum events that wait for a slow client."""
 
 GONE = 60.0
 """Seconds of silence after which a person is not shown any more."""
@@ -50,7 +50,7 @@ MAX_PEOPLE = 100
 """How many people are shown and remembered, those last heard of."""
 
 MAX_STREAMS = 32
-"""Maximum event streams: one for each window, of which a browser opens six at most."""
+"""Maximum event streams: one for each window that is seen."""
 
 
 class Folder:
@@ -217,11 +217,13 @@ class Folder:
         return Download(await self.exporting.run(request, work), self.downloads)
 
     async def stream_events(self, request: Request, queue: asyncio.Queue[Event | None]) -> AsyncIterator[str]:
-        """Server-sent events until the client leaves or `end_stream`; when the queue is full, events are dropped."""
+        """Server-sent events until the client leaves, `end_stream`, or too many wait: then the client asks anew."""
         loop = asyncio.get_running_loop()
 
         def put(event: Event) -> None:
-            if not queue.full():
+            if queue.full():
+                end_stream(queue)
+            else:
                 queue.put_nowait(event)
 
         def pass_on(event: Event) -> None:

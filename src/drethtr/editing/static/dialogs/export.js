@@ -79,28 +79,33 @@ export function Export({ page, selection, role, close }) {
 
 // What the edition says of itself: asked for once, when one is exported, and kept with the folder.
 function About({ isFixed, isAsked }) {
-  const [about, setAbout] = useState(null);
+  const [known, setKnown] = useState(null);
+  const [typed, setTyped] = useState({}); // here, while others may have typed something else
   const [isNew, setNew] = useState(false); // when the dialog was opened: it stays open while a title is typed
   const [error, setError] = useState(null);
   useEffect(() => {
     api.edition().then(
       (told) => {
-        setAbout(told);
+        setKnown(told);
         setNew(!told.title);
       },
       (failed) => setError(failed.message),
     );
   }, []);
-  if (!about) return null;
+  if (!known) return null;
+  const about = { ...known, ...typed };
   const keep = () =>
-    api.putEdition(about).then(
-      () => setError(null),
-      (failed) => setError(failed.message),
-    );
+    api
+      .edition()
+      .then((now) => api.putEdition({ ...now, ...typed }))
+      .then(
+        () => setError(null),
+        (failed) => setError(failed.message),
+      );
   return html`<details class="about-edition" open=${isAsked && isNew}><summary>About the edition: ${about.title || "no title yet"}</summary>
     <div class="fields">${Object.entries(ABOUT).map(
       ([key, [name, example]]) =>
-        html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onInput=${(event) => setAbout({ ...about, [key]: event.target.value })} onChange=${keep} /></label>`,
+        html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onInput=${(event) => setTyped({ ...typed, [key]: event.target.value })} onChange=${keep} /></label>`,
     )}</div>
     <p class="hint">Kept with the folder, in drethtr.edition.json.</p>
     ${error && html`<p class="flag" role="alert">${error}</p>`}</details>`;
@@ -111,15 +116,13 @@ function usePreview(format, pages) {
   const [shown, setShown] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
-    let isWanted = true;
+    const left = new AbortController();
     setError(null);
-    api.preview(format, pages).then(
-      (told) => isWanted && setShown(told),
-      (failed) => isWanted && setError(failed.message),
+    api.preview(format, pages, left.signal).then(
+      (told) => left.signal.aborted || setShown(told),
+      (failed) => left.signal.aborted || setError(failed.message),
     );
-    return () => {
-      isWanted = false;
-    };
+    return () => left.abort();
   }, [format, pages?.join()]);
   return { shown, error };
 }

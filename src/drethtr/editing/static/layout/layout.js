@@ -72,7 +72,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     const next = queue.current.then(async () => {
       setBusy(true);
       try {
-        const changed = await store.reshape(null, call);
+        const changed = await store.reshape(call);
         say(done);
         return { changed };
       } catch (failed) {
@@ -96,16 +96,15 @@ export function Layout({ id, status, wanted, toolbar }) {
     else if (changed) setSelected(new Set());
   };
   // Gives a line another outline, or another baseline.
-  const place = (line, shape) => {
-    const { revision, baseline } = store.entries.get(line).line;
-    return run(
+  const place = (line, shape) =>
+    run(
       async () => {
+        const { revision, baseline } = store.entries.get(line).line; // as the place before this one has made it
         await api.putLine(id, line, revision, { baseline, ...shape });
         return api.page(id);
       },
       shape.polygon ? "The outline was changed." : "The baseline was moved.",
     );
-  };
   const back = (name, call) => run(() => call(id), name);
   const undo = () => back("Undone.", api.undo);
   const redo = () => back("Done again.", api.redo);

@@ -22,18 +22,18 @@ export function Hits({ words, status, jobs, pages, start }) {
   const isIndexing = jobs.some((job) => job.kind === "index" && isGoing(job));
   // Again when the index is complete: until then, it may lack the pages that hold them.
   useEffect(() => {
-    let isWanted = true;
+    const left = new AbortController();
     const timer = setTimeout(() => {
-      const take = (set) => (value) => isWanted && set(value);
+      const take = (set) => (value) => left.signal.aborted || set(value);
       // Without an answer, the hits of other words must not stay.
       const lose = (failed) => {
         setFound(null);
         fail(failed);
       };
-      api.search(words).then(take(show), take(lose));
+      api.search(words, null, left.signal).then(take(show), take(lose));
     }, PAUSE);
     return () => {
-      isWanted = false;
+      left.abort();
       clearTimeout(timer);
     };
   }, [words, isIndexing]);

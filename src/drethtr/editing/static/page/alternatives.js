@@ -23,21 +23,21 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
   const frame = useRef();
   useEffect(() => {
     setOthers(null);
-    let isWanted = true;
+    const left = new AbortController();
     const take = (found, reason) => {
-      if (!isWanted) return;
+      if (left.signal.aborted) return;
       setOthers(found);
       setWhy(reason);
     };
     const timer = setTimeout(() => {
       const [start, end] = [codePoints(entry.text, word.start), codePoints(entry.text, word.end)];
-      api.alternatives(page, line.id, { text: entry.text, start, end }).then(
+      api.alternatives(page, line.id, { text: entry.text, start, end }, left.signal).then(
         (answer) => take(answer.alternatives, "No other reading"),
         ({ message }) => take([], message), // They are a help, not a need: without them the word is corrected by hand.
       );
     }, PAUSE);
     return () => {
-      isWanted = false;
+      left.abort();
       clearTimeout(timer);
     };
   }, [line.id, word.start, word.text]);

@@ -4,7 +4,7 @@ import { rangeOf } from "./highlights.js";
 import { difference } from "./words.js";
 
 // A line is one text node; a browser may split it while a person types.
-export function offsetOf(element, container, offset) {
+function offsetOf(element, container, offset) {
   const range = document.createRange();
   range.selectNodeContents(element);
   range.setEnd(container, offset);

@@ -13,7 +13,7 @@ function act(event, table) {
 
 // On a Mac, Option and a letter or digit type a character; with AltGr they do so elsewhere, which some systems report as
 // Ctrl and Alt together. Neither may do anything else, so the Mac's key for all this is Ctrl.
-export const isMac = /^(Mac|iP)/.test(navigator.platform);
+const isMac = /^(Mac|iP)/.test(navigator.platform);
 export const keyName = (key) => (isMac ? key.replaceAll(/Alt\+(?!↓|Page)/g, "Ctrl+") : key);
 export const isAlt = (event) =>
   isMac
@@ -57,7 +57,8 @@ export function screenKeys(event, on) {
   act(event, [
     [
       ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey),
-      () => (event.shiftKey ? on.confirmPage() : on.confirm()),
+      // Once, however long it is held: nobody has looked at the lines that follow.
+      () => event.repeat || (event.shiftKey ? on.confirmPage() : on.confirm()),
     ],
     [func("F2"), () => on.doubt(by(event))],
     [func("F3"), () => on.word(by(event))],

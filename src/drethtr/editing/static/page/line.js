@@ -54,7 +54,9 @@ export function Line({
       ...placesFound(hits, entry).map(({ start, end }) => ["found", start, end]),
     ]);
   useLayoutEffect(() => {
-    if (element.current.textContent !== entry.text) element.current.textContent = entry.text;
+    // Spaces at the end are not saved, but stay where somebody may go on typing, as a new text moves the caret.
+    const { textContent } = element.current;
+    if (textContent !== entry.text && textContent.trimEnd() !== entry.text) element.current.textContent = entry.text;
     repaint();
     return () => clear(element.current);
   }, [entry.text, line, threshold, comparison, comparison?.kept.size, hits]);

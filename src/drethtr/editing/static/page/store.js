@@ -17,7 +17,7 @@ const isUnreadable = ({ status, error }) => status === "unread" && Boolean(error
 //   conflict  the line was changed elsewhere; when the person has chosen a text: typed (hers) or clean (theirs)
 //   gone      the line is not on the page any more; clean if it comes back as it was, else as any draft
 //
-// Text is in `drafts` from the first key until the server has it, so no state loses any. Three rules keep it so:
+// What a person types or says of a line is in `drafts` until the server has it, so no state loses any. For that:
 // - A page from the server replaces the text of clean lines only, and only if it was asked for after the line was saved:
 //   an answer that was on its way is older than what the person sees.
 // - One request a line at a time, as each must name the revision that the one before it made; what is typed in between
@@ -31,6 +31,7 @@ export class PageStore {
     this.entries = new Map();
     this.watchers = new Set();
     this.failures = 0;
+    this.asked = 0; // when the newest answer was asked for
   }
 
   watch(watcher) {
@@ -49,10 +50,12 @@ export class PageStore {
   // Fetches the page; text that is typed but not saved stays.
   async load() {
     const asked = performance.now();
-    this.take(await api.page(this.id), asked);
+    const page = await api.page(this.id);
+    if (asked >= this.asked) this.take(page, asked); // an answer may overtake an earlier one
   }
 
   take(page, asked = performance.now()) {
+    this.asked = Math.max(this.asked, asked);
     const isFirst = this.page === null;
     // While a page cannot be read, what was known of it stays.
     this.page = isUnreadable(page) && !isFirst ? { ...this.page, error: page.error } : page;
@@ -86,7 +89,11 @@ export class PageStore {
     }
   }
 
-  // Takes up what was typed before the browser or the server ended, or a line was gone.
+  keep({ line, text, status }) {
+    this.drafts.keep(line.id, text, line.revision, status);
+  }
+
+  // Takes up what was typed or said before the browser or the server ended, or a line was gone.
   restore() {
     for (const [id, draft] of this.drafts.all()) {
       const entry = this.entries.get(id);
@@ -97,12 +104,11 @@ export class PageStore {
           text: draft.text,
           state: "gone",
         });
+      } else if (draft.revision === entry.line.revision) {
+        Object.assign(entry, { text: draft.text, status: draft.status, state: "typed" });
+        this.save(id);
       } else if (draft.text === entry.line.text) {
         this.drafts.drop(id);
-      } else if (draft.revision === entry.line.revision) {
-        entry.text = draft.text;
-        entry.state = "typed";
-        this.save(id);
       } else {
         Object.assign(entry, {
           text: draft.text,
@@ -116,7 +122,7 @@ export class PageStore {
   type(id, text) {
     const entry = this.entries.get(id);
     entry.text = text;
-    this.drafts.keep(id, text, entry.line.revision);
+    this.keep(entry);
     clearTimeout(entry.timer);
     if (entry.state === "conflict") return;
     entry.timer = setTimeout(() => this.save(id), PAUSE);
@@ -132,6 +138,7 @@ export class PageStore {
     clearTimeout(entry?.timer);
     if (!entry || entry.state === "conflict" || entry.state === "gone") return;
     entry.status = status ?? entry.status;
+    if (status) this.keep(entry);
     if (entry.state !== "saving") {
       if (entry.state === "clean" && !entry.status) return;
       const { text, status: said } = entry;
@@ -180,17 +187,15 @@ export class PageStore {
       error: null,
       saved: performance.now(),
     });
-    if (isCurrent) {
-      entry.text = line.text;
-      this.drafts.drop(line.id);
-    } else {
-      this.drafts.keep(line.id, entry.text, line.revision);
-    }
+    if (isCurrent) entry.text = line.text;
+    if (isCurrent && !entry.status) this.drafts.drop(line.id);
+    else this.keep(entry);
     this.page.lines = this.page.lines.map((other) => (other.id === line.id ? line : other));
   }
 
   refused(entry, error, text, status) {
     entry.status ??= status;
+    this.keep(entry); // again, as another tab may have dropped it
     const theirs = error.answer?.line ?? null;
     if (error.status === 409) {
       // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
@@ -220,7 +225,7 @@ export class PageStore {
     entry.status = undefined;
     if (isMine) {
       entry.state = "typed";
-      this.drafts.keep(id, entry.text, entry.line.revision);
+      this.keep(entry);
       await this.save(id);
     } else {
       Object.assign(entry, { state: "clean", text: entry.line.text });
@@ -261,10 +266,9 @@ export class PageStore {
   }
 
   // Changes the lines of the page by a call that answers with the whole page.
-  async reshape(id, call) {
-    if (id) await this.save(id);
+  async reshape(call) {
     const asked = performance.now();
-    const page = await call(id ? this.entries.get(id).line.revision : undefined);
+    const page = await call();
     this.take(page, asked);
     return page.changed ?? [];
   }

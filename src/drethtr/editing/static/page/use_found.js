@@ -31,7 +31,7 @@ export function useFound(store, asked, { active, selectNext }, say) {
     if (words && !arriving) api.search(words).then(setList, () => setList(NONE));
     seeking = null;
   }, [words]);
-  useEvents({ page: ({ page }) => page === id && load() }, [words]);
+  useEvents({ page: ({ page }) => page === id && load(), connected: load }, [words]);
   const isShown = ({ probability }) => words && (probability === undefined || 100 * probability >= least);
   const hits = useMemo(() => found.filter(isShown), [found, words, least]);
   const pages = useMemo(() => [...new Set(list.hits.filter(isShown).map(({ page }) => page))], [list, words, least]);

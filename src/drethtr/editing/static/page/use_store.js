@@ -25,9 +25,12 @@ export function useStore(id, { workspace, folder }) {
   };
   useEffect(() => {
     const end = store.watch(redraw);
+    const save = () => store.saveAll();
+    addEventListener("pagehide", save);
     load();
     return () => {
-      store.saveAll();
+      removeEventListener("pagehide", save);
+      save();
       clearTimeout(timer.current);
       end();
     };

@@ -9,7 +9,7 @@ export function useUndo(store, { enter }, say, load) {
   const back = async (call, done) => {
     try {
       await store.saveAll();
-      const [changed] = await store.reshape(null, () => call(store.id));
+      const [changed] = await store.reshape(() => call(store.id));
       if (store.entries.has(changed)) enter(changed);
       say(done);
     } catch (failed) {
