@@ -1,6 +1,7 @@
 """What commands write, and what they refuse to write over."""
 
 import json
+from errno import ENOSPC
 
 import pytest
 from PIL import Image
@@ -57,3 +58,27 @@ def test_two_results_need_two_files(tmp_path, force):
     with pytest.raises(ConfigError, match=r"two results would be written to .*a\.json; give each a file of its own"):
         refuse_results(one, None, other, force=force)
     refuse_results(one, None, tmp_path / "b.json", None, force=force)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "printed"),
+    [
+        (("evaluate",), "--json", "CER %"),
+        (("evaluate",), "--per-line", "CER %"),
+        (("check",), "--json", "2 lines"),
+        (("check",), "--html", "2 lines"),
+        (("model", "compare", ":ctc"), "--json", "B - A"),
+        (("model", "compare", ":ctc"), "--html", "B - A"),
+    ],
+)
+def test_what_was_measured_is_printed_though_a_file_cannot_be_written(
+    drethtr, lines, tmp_path, monkeypatch, command, option, printed
+):
+    def full(path):
+        raise OSError(ENOSPC, "No space left on device", path)
+
+    monkeypatch.setattr("drethtr.base.files.atomic_write", full)
+    reading = (":ctc",) if "compare" in command else ("--decoder", "ctc")
+    outcome = drethtr(*command, *reading, lines, option, tmp_path / "file")
+    assert outcome.code == 2 and "file: cannot be written: No space left" in outcome.err
+    assert printed in outcome.out

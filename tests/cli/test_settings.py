@@ -90,6 +90,8 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
             "drethtr.toml: transcribe: unknown setting 'formats'; did you mean 'format'?",
         ),
         ("[transscribe]\nformat = 'txt'", "there is no command 'transscribe'; did you mean 'transcribe'?"),
+        ("[model.finetune]\nseed = 3", "drethtr.toml: no command reads [model]; such settings belong in [finetune]"),
+        ("[synth]\nseed = 3", "drethtr.toml: no command reads [synth]; such settings belong in [data.synth]"),
         ("[transcribe]\nthreads = 'two'", "drethtr.toml: threads: 'two' is not a valid int"),
         ("[transcribe]\nverbose = inf", "verbose: 'inf' is not a valid bool"),
         ("[transcribe]\nthreads = inf", "threads: 'inf' is not a valid int"),

@@ -78,8 +78,9 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
         for name, value in table.items():
             option = name.replace("_", "-")
             if isinstance(value, Mapping) and not is_own:
-                if group.get_command(None, name) is None:
+                if (command := group.get_command(None, name)) is None:
                     raise ConfigError(f"there is no command {name!r}{hint(name, group.commands)}", where)
+                refuse_unread(command, (*place[:depth], name), value, where)
             elif option in known:
                 yield option, value
             elif is_own or option not in (every := program.option_names()):
@@ -89,6 +90,19 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
         if not is_own:
             below = group.get_command(None, word)
             group = getattr(below, "command", below)
+
+
+def refuse_unread(command: Any, place: tuple[str, ...], table: Table, where: str) -> None:
+    """Refuse a table in a place from which neither its command nor those of its group have their settings.
+
+    Raises:
+        ConfigError: naming the place from which they have them.
+    """
+    below = getattr(command, "commands", {command.name: command})
+    places = {name: each.place for name, each in below.items() if hasattr(each, "place")}  # none within a plug-in
+    if places and all(known[: len(place)] != place for known in places.values()):
+        known = next((places[name] for name in table if name in places), next(iter(places.values())))
+        raise ConfigError(f"no command reads [{'.'.join(place)}]; such settings belong in [{'.'.join(known)}]", where)
 
 
 def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:
