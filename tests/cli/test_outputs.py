@@ -40,6 +40,17 @@ def test_no_force_replaces_an_input(tmp_path, name, given):
         refuse_results(tmp_path / name, force=True, inputs=[str(tmp_path / given)])
 
 
+@pytest.mark.parametrize("command", ["calibrate", "language", "rescorer"])
+@pytest.mark.parametrize("output", ["lines.tsv", "novel.txt"])
+def test_no_model_replaces_lines_or_texts(drethtr, tmp_path, monkeypatch, command, output):
+    monkeypatch.chdir(tmp_path)
+    for name in ("lines.tsv", "novel.txt"):
+        (tmp_path / name).write_text("one.png\tabc", encoding="utf-8")
+    data = ("lines.tsv", "novel.txt") if command == "calibrate" else ("lines.tsv", "--text", "novel.txt")
+    outcome = drethtr("model", command, "m.safetensors", *data, "--output", output, "--force")
+    assert outcome.code == 2 and f"{output} is an input, which is never overwritten" in outcome.err
+
+
 def test_a_result_in_a_folder_that_is_read_can_be_replaced(tmp_path):
     for name in ("report.html", "figures.json", "chart.svg"):
         (tmp_path / name).touch()

@@ -67,7 +67,7 @@ def language(
     if not texts:
         refuse_unused(ctx, "there are no texts without --text", "share", "lines")
     target = output or model
-    refuse_results(target, force=force)
+    refuse_results(target, force=force, inputs=[*data, *map(str, texts or ())])
     with claimed(target, replace=force):
         loaded = load_model(model)
         if name is not None:

@@ -56,7 +56,7 @@ def rescorer(
     if not texts:
         refuse_unused(ctx, "there are no texts without --text", "share")
     target = output or model
-    refuse_results(target, force=force)
+    refuse_results(target, force=force, inputs=[*data, *map(str, texts or ())])
     loaded = load_model(model)
     if loaded.network.ctc is None:
         raise ConfigError("has no CTC head to propose texts for rescoring; train a model with one", model)
