@@ -142,7 +142,7 @@ def evaluate_lines(
     text = summary(scores, figures, recognizer)
     if confidence:
         text += "\n\n" + trustworthiness(scores.trust, scores.trust_sets)
-    rows = [line.to_json() for line in scores.lines]
+    rows = (line.to_json() for line in scores.lines)  # made only if they are written
     return EvaluationResult(text, figures, complete=not scores.unreadable, lines=rows)
 
 

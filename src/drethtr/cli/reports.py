@@ -55,7 +55,7 @@ class EvaluationResult(NamedTuple):
     text: str
     figures: Mapping[str, Any]
     complete: bool = True
-    lines: Sequence[Mapping[str, Any]] = ()
+    lines: Iterable[Mapping[str, Any]] = ()
 
 
 def read_by(recognizer: "Recognizer") -> str:
