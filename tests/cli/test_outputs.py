@@ -10,6 +10,10 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.outputs import refuse_existing, refuse_results, write_json, write_png
 
 
+def no_space(path, *content):
+    raise OSError(ENOSPC, "No space left on device", str(path))
+
+
 def test_figures_are_utf8_as_people_write_it(tmp_path):
     write_json(tmp_path / "a.json", {"name": "Zürich", "rates": (0.5, None)})
     text = (tmp_path / "a.json").read_text(encoding="utf-8")
@@ -71,6 +75,17 @@ def test_two_results_need_two_files(tmp_path, force):
     refuse_results(one, None, tmp_path / "b.json", None, force=force)
 
 
+def test_an_import_is_reported_though_its_figures_cannot_be_written(drethtr, lines, tmp_path, monkeypatch):
+    """And of an earlier import no split is left that this one does not have."""
+    earlier = tmp_path / "mine.test.parquet"
+    earlier.touch()
+    monkeypatch.setattr("drethtr.cli.outputs.write_text", no_space)
+    command = ("data", "import", lines, tmp_path / "mine.parquet", "--json", tmp_path / "a.json", "--force")
+    outcome = drethtr(*command)
+    assert outcome.code == 2 and "a.json: No space left" in outcome.err
+    assert "mine.parquet: 2 lines" in outcome.out and not earlier.exists()
+
+
 @pytest.mark.parametrize(
     ("command", "option", "printed"),
     [
@@ -85,10 +100,7 @@ def test_two_results_need_two_files(tmp_path, force):
 def test_what_was_measured_is_printed_though_a_file_cannot_be_written(
     drethtr, lines, tmp_path, monkeypatch, command, option, printed
 ):
-    def full(path):
-        raise OSError(ENOSPC, "No space left on device", path)
-
-    monkeypatch.setattr("drethtr.base.files.atomic_write", full)
+    monkeypatch.setattr("drethtr.base.files.atomic_write", no_space)
     reading = (":ctc",) if "compare" in command else ("--decoder", "ctc")
     outcome = drethtr(*command, *reading, lines, option, tmp_path / "file")
     assert outcome.code == 2 and "file: cannot be written: No space left" in outcome.err

@@ -99,11 +99,11 @@ def align(
     recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)
     failed += write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
-    if ground_truth is not None:
-        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     pages = [page.lines for proof in proofs for page in proof.pages]
     left = [part for proof in proofs for part in proof.left.values()]
     typer.echo(summary(pages, left))
+    if ground_truth is not None:
+        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     bare = any(not line.check.text for page in pages for line in page)
     if bare or left or failed:
         raise typer.Exit(1)
