@@ -115,6 +115,16 @@ def test_settings_that_make_no_sense(drethtr, lines, own, text, message):
     assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
 
 
+def test_a_setting_for_other_commands_imports_no_more_than_one_of_them(own):
+    """Every start of `drethtr search` imported all of them, to see whether one has this option."""
+    own.write_text('model = "mine.safetensors"')
+    code = "import sys; from drethtr.cli.main import main\ntry: main()\nfinally: print(*sys.modules)"
+    command = [sys.executable, "-c", code, "search", "none.sqlite", "word"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "none.sqlite: no such index" in done.stderr
+    assert "drethtr.cli.transcribe" in done.stdout and "drethtr.cli.serve" not in done.stdout
+
+
 def test_variables_of_kubernetes_are_not_ours(drethtr, lines, tiny_path, monkeypatch):
     for name, value in {
         "SERVICE_HOST": "10.96.12.3",

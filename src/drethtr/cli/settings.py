@@ -83,8 +83,9 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
                 refuse_unread(command, (*place[:depth], name), value, where)
             elif option in known:
                 yield option, value
-            elif is_own or option not in (every := program.option_names()):
-                raise ConfigError(f"unknown setting {name!r}{hint(option, [*known] if is_own else [*every])}", where)
+            elif is_own or option not in program.option_names():
+                names = [*known] if is_own else [*program.option_names()]
+                raise ConfigError(f"unknown setting {name!r}{hint(option, names)}", where)
         if not isinstance(table := table.get(word, {}), Mapping):
             return  # an option of other commands, of the same name
         if not is_own:
