@@ -93,11 +93,11 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
             group = getattr(below, "command", below)
 
 
-def refuse_unread(command: Any, place: tuple[str, ...], table: Table, where: str) -> None:
-    """Refuse a table in a place from which neither its command nor those of its group have their settings.
+def refuse_unread(command: Any, place: tuple[str, ...], table: Mapping[str, Any], where: str) -> None:
+    """Refuse a table that is never read, as its command, or the commands of its group, have their settings elsewhere.
 
     Raises:
-        ConfigError: naming the place from which they have them.
+        ConfigError: saying where.
     """
     below = getattr(command, "commands", {command.name: command})
     places = {name: each.place for name, each in below.items() if hasattr(each, "place")}  # none within a plug-in
