@@ -282,8 +282,8 @@ def run_job(
 
 def lacking(builder: "Builder", plan: JobPlan) -> Iterator[str]:
     """That pages with results, which are not read again, are not in the index either."""
-    done = [original for task in plan.done for original in task.originals]
-    if missing := sum(1 for _ in builder.waiting(done)):
+    done = (original for task in plan.done for original in task.originals)
+    if missing := sum(builder.store.state(builder.key(original)) is None for original in done):
         yield f"{counted(missing, 'page')} with results, but not in the index; drethtr index adds what it lacks"
 
 
