@@ -34,9 +34,10 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of these
         """Import the names of `api.py` when the first of them is used: `drethtr --help` needs none."""
         if name == "__all__":
             return [*public(), "__version__"]
-        if name.startswith("__") or name not in public():
+        known = {} if name.startswith("__") else public() | globals()  # with the packages that it has imported by then
+        if name not in known:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return globals().setdefault(name, public()[name])
+        return globals().setdefault(name, known[name])
 
 
 def __dir__() -> list[str]:

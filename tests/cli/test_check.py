@@ -63,6 +63,13 @@ def test_a_letter_is_aligned_with_its_lines(drethtr, page, text, tmp_path):
     assert drethtr(*command).code == 2
 
 
+def test_lines_to_train_on_are_sure_enough_and_go_into_a_table(drethtr, page, text, tmp_path):
+    command = ("align", page, text, "--correct", "1", "--threads", "1", "--decoder", "ctc", "--ground-truth")
+    assert "lines.tsv: the file name must end in .parquet" in drethtr(*command, tmp_path / "lines.tsv").err
+    said = f"0 of {len(LETTER)} lines, as none is sure enough; lower --correct"
+    assert said in drethtr(*command, tmp_path / "lines.parquet").out
+
+
 def test_what_is_left_over_on_either_side_is_named(drethtr, page, text, tmp_path):
     text.write_text(" ".join([*LETTER[:3], *LETTER[4:], "And something that an editor has added at the end of it."]))
     done = drethtr("align", page, text, "--output", tmp_path / "out", "--threads", "1")

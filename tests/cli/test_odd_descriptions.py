@@ -49,6 +49,12 @@ def test_a_folder_of_images_that_is_not_there_is_refused(run, command):
     assert "gone: no such folder; give --images" in run(command, "--images", "gone")
 
 
+def test_gaps_are_not_looked_for_without_a_word_either(run, tiny_path, tmp_path):
+    (tmp_path / "elsewhere" / "a.png").rename(tmp_path / "pages" / "a.png")
+    said = run(("data", "gaps", "pages", "--output", "gaps.parquet"), "--model", tiny_path, "--threads", "1")
+    assert said.count("'3O' is not a number") == 1, said
+
+
 @pytest.mark.parametrize(("options", "few"), [((), "4 usable lines"), (("--layout",), "1 page with lines")])
 def test_lines_to_learn_from_are_found_there(run, options, few):
     command = ("model", "finetune", "pages", "--output", "o.safetensors")

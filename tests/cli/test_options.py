@@ -243,6 +243,7 @@ def test_values_that_a_shell_completes_are_accepted():
         ("check lines.tsv", "--format alto"),
         ("check page.xml", "--format alto"),
         ("align page.xml text.txt --ground-truth a.parquet", "--format alto"),
+        ("align page.xml text.txt --output out", "--correct 0.9"),
         ("evaluate page.xml --layout", "--model m"),
         ("evaluate page.xml --layout", "--decoder ctc"),
         ("evaluate page.xml --layout", "--language en"),

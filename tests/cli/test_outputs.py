@@ -1,12 +1,17 @@
 """What commands write, and what they refuse to write over."""
 
 import json
+from errno import ENOSPC
 
 import pytest
 from PIL import Image
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.outputs import refuse_existing, refuse_results, write_json, write_png
+
+
+def no_space(path, *content):
+    raise OSError(ENOSPC, "No space left on device", str(path))
 
 
 def test_figures_are_utf8_as_people_write_it(tmp_path):
@@ -39,6 +44,17 @@ def test_no_force_replaces_an_input(tmp_path, name, given):
         refuse_results(tmp_path / name, force=True, inputs=[str(tmp_path / given)])
 
 
+@pytest.mark.parametrize("command", ["calibrate", "language", "rescorer"])
+@pytest.mark.parametrize("output", ["lines.tsv", "novel.txt"])
+def test_no_model_replaces_lines_or_texts(drethtr, tmp_path, monkeypatch, command, output):
+    monkeypatch.chdir(tmp_path)
+    for name in ("lines.tsv", "novel.txt"):
+        (tmp_path / name).write_text("one.png\tabc", encoding="utf-8")
+    data = ("lines.tsv", "novel.txt") if command == "calibrate" else ("lines.tsv", "--text", "novel.txt")
+    outcome = drethtr("model", command, "m.safetensors", *data, "--output", output, "--force")
+    assert outcome.code == 2 and f"{output} is an input, which is never overwritten" in outcome.err
+
+
 def test_a_result_in_a_folder_that_is_read_can_be_replaced(tmp_path):
     for name in ("report.html", "figures.json", "chart.svg"):
         (tmp_path / name).touch()
@@ -57,3 +73,35 @@ def test_two_results_need_two_files(tmp_path, force):
     with pytest.raises(ConfigError, match=r"two results would be written to .*a\.json; give each a file of its own"):
         refuse_results(one, None, other, force=force)
     refuse_results(one, None, tmp_path / "b.json", None, force=force)
+
+
+def test_an_import_is_reported_though_its_figures_cannot_be_written(drethtr, lines, tmp_path, monkeypatch):
+    """And of an earlier import no split is left that this one does not have."""
+    earlier = tmp_path / "mine.test.parquet"
+    earlier.touch()
+    monkeypatch.setattr("drethtr.cli.outputs.write_text", no_space)
+    command = ("data", "import", lines, tmp_path / "mine.parquet", "--json", tmp_path / "a.json", "--force")
+    outcome = drethtr(*command)
+    assert outcome.code == 2 and "a.json: No space left" in outcome.err
+    assert "mine.parquet: 2 lines" in outcome.out and not earlier.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "printed"),
+    [
+        (("evaluate",), "--json", "CER %"),
+        (("evaluate",), "--per-line", "CER %"),
+        (("check",), "--json", "2 lines"),
+        (("check",), "--html", "2 lines"),
+        (("model", "compare", ":ctc"), "--json", "B - A"),
+        (("model", "compare", ":ctc"), "--html", "B - A"),
+    ],
+)
+def test_what_was_measured_is_printed_though_a_file_cannot_be_written(
+    drethtr, lines, tmp_path, monkeypatch, command, option, printed
+):
+    monkeypatch.setattr("drethtr.base.files.atomic_write", no_space)
+    reading = (":ctc",) if "compare" in command else ("--decoder", "ctc")
+    outcome = drethtr(*command, *reading, lines, option, tmp_path / "file")
+    assert outcome.code == 2 and "file: cannot be written: No space left" in outcome.err
+    assert printed in outcome.out

@@ -7,11 +7,13 @@ from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.cli.proofs import PAGE_FORMATS, tasks_of, write_pages
+from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.documents.formats import formats_named
 from drethtr.documents.page import Page
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import PageProof
+from drethtr.proofreading.rules import Rules
 
 FORMATS = formats_named(["page", "md"], PAGE_FORMATS)
 
@@ -71,3 +73,10 @@ def test_a_given_text_is_not_replaced(given, tmp_path):
     given = open_proof_inputs([str(tmp_path / name) for name in ("one.png", "one.md")], texts_needed=True)
     with pytest.raises(DataError, match=r"one\.md is an input and would be overwritten"):
         tasks_of(given, tmp_path, FORMATS, force=True)
+
+
+def test_every_text_that_cannot_be_checked_is_named(given, tiny_path, tmp_path, capsys):
+    texts = [replace(one, text=" ", texts=(tmp_path / name,)) for one in given for name in ("a.txt", "b.txt")]
+    with pytest.raises(DataError, match=r"b\.txt: this text is empty"):
+        prove_all(texts, Recognizer.load(tiny_path), segmentation_named("projection"), Rules())
+    assert "a.txt: this text is empty" in capsys.readouterr().err

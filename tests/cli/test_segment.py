@@ -2,6 +2,8 @@
 
 import pytest
 from made_pages import TEXTS, blank, letter, write
+from PIL import Image
+from PIL.TiffImagePlugin import STRIPBYTECOUNTS, STRIPOFFSETS
 
 from drethtr.documents import read_page
 
@@ -69,6 +71,29 @@ def test_what_cannot_be_segmented_is_told(drethtr, scan):
     assert outcome.code == 2 and outcome.out == "0 lines found in 0 files\n"
     outcome = drethtr("segment", scan, "--format", "pdf")
     assert outcome.code == 2 and "unknown format 'pdf'" in outcome.err
+
+
+def test_a_page_that_cannot_be_used_costs_no_other_of_its_book(drethtr, tmp_path):
+    """Neither one that is damaged, nor one with the work of a person."""
+    page, book = letter().image, tmp_path / "book.tif"
+    page.save(book, compression="tiff_lzw", save_all=True, append_images=[page, page])
+    with Image.open(book) as image:
+        image.seek(1)
+        strips = list(zip(image.tag_v2[STRIPOFFSETS], image.tag_v2[STRIPBYTECOUNTS], strict=True))
+    content = bytearray(book.read_bytes())
+    for start, size in strips:
+        content[start : start + size] = b"\xff" * size
+    book.write_bytes(content)
+    outcome = drethtr("segment", book)
+    assert outcome.code == 1 and "book.tif page 2: cannot be read" in outcome.err
+    assert f"{2 * len(TEXTS)} lines found in 1 file" in outcome.out
+    first, third = (tmp_path / f"book_000{number}.page.xml" for number in (1, 3))
+    reviewed = first.read_bytes().replace(b'l1" custom="', b'l1" custom="drethtr {review:confirmed;} ')
+    first.write_bytes(reviewed)
+    before = third.read_bytes()
+    outcome = drethtr("segment", book, "--force", "--lines", "projection")
+    assert outcome.code == 1 and "book_0001.page.xml: is not replaced" in outcome.err
+    assert first.read_bytes() == reviewed and third.read_bytes() != before
 
 
 def test_pages_that_were_not_asked_for_are_not_counted(drethtr, scan):

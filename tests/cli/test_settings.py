@@ -90,6 +90,8 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
             "drethtr.toml: transcribe: unknown setting 'formats'; did you mean 'format'?",
         ),
         ("[transscribe]\nformat = 'txt'", "there is no command 'transscribe'; did you mean 'transcribe'?"),
+        ("[model.finetune]\nseed = 3", "drethtr.toml: no command reads [model]; such settings belong in [finetune]"),
+        ("[synth]\nseed = 3", "drethtr.toml: no command reads [synth]; such settings belong in [data.synth]"),
         ("[transcribe]\nthreads = 'two'", "drethtr.toml: threads: 'two' is not a valid int"),
         ("[transcribe]\nverbose = inf", "verbose: 'inf' is not a valid bool"),
         ("[transcribe]\nthreads = inf", "threads: 'inf' is not a valid int"),
@@ -111,6 +113,16 @@ def test_settings_that_make_no_sense(drethtr, lines, own, text, message):
     own.write_text(text)
     outcome = drethtr("transcribe", lines / "one.png")
     assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_a_setting_for_other_commands_imports_no_more_than_one_of_them(own):
+    """Every start of `drethtr search` imported all of them, to see whether one has this option."""
+    own.write_text('model = "mine.safetensors"')
+    code = "import sys; from drethtr.cli.main import main\ntry: main()\nfinally: print(*sys.modules)"
+    command = [sys.executable, "-c", code, "search", "none.sqlite", "word"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "none.sqlite: no such index" in done.stderr
+    assert "drethtr.cli.transcribe" in done.stdout and "drethtr.cli.serve" not in done.stdout
 
 
 def test_variables_of_kubernetes_are_not_ours(drethtr, lines, tiny_path, monkeypatch):

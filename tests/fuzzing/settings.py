@@ -39,7 +39,7 @@ def use_settings(path: Path) -> None:
 
 COMMAND = typer.main.get_command(app)
 COMMANDS = {"transcribe": ["a.png"], "batch": ["a.parquet"], "serve": [], "train": ["run.toml"], "index": ["scans"]}
-OPTIONS = sorted(COMMAND.option_names())
+OPTIONS = sorted({*COMMAND.option_names()})
 VALUES = [
     "inf",
     "-1",

@@ -20,7 +20,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_results
+from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.documents.formats import formats_named
@@ -56,7 +56,7 @@ def align(
     ground_truth: Annotated[
         Path | None,
         typer.Option(
-            "--ground-truth", metavar="FILE", help="Write reliable lines as training data to this Parquet file."
+            "--ground-truth", metavar="FILE", help="Write reliable lines as training data to this file (.parquet)."
         ),
     ] = None,
     correct: Annotated[
@@ -87,6 +87,9 @@ def align(
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
     if output is None:
         refuse_unused(ctx, "no pages are written without --output", "format")
+    if ground_truth is None:
+        refuse_unused(ctx, "no lines are written without --ground-truth", "correct")
+    refuse_ending(ground_truth, ".parquet")
     segmentation = segmentation_named(lines, outlines=outlines)
     formats = formats_named(format.split(","), PAGE_FORMATS)
     breaks = member_named("line breaks", line_breaks, LineBreaks)
@@ -96,11 +99,11 @@ def align(
     recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)
     failed += write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
-    if ground_truth is not None:
-        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     pages = [page.lines for proof in proofs for page in proof.pages]
     left = [part for proof in proofs for part in proof.left.values()]
     typer.echo(summary(pages, left))
+    if ground_truth is not None:
+        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     bare = any(not line.check.text for page in pages for line in page)
     if bare or left or failed:
         raise typer.Exit(1)
@@ -112,7 +115,8 @@ def write_ground_truth(proofs: Sequence[TextProof], recognizer: Recognizer, path
     every = [line for page in pages for line in page.lines]
     chosen = accepted(every, correct)
     store_parquet(ground_truth(pages, chosen, recognizer), path)
-    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {100 * correct:.1f} % should be correct"
+    found = f"of which {100 * correct:.1f} % should be correct" if chosen else "as none is sure enough; lower --correct"
+    return f"{path}: {len(chosen):,} of {len(every):,} lines, {found}"
 
 
 def summary(pages: Sequence[Sequence[ProofLine]], left: Sequence[ProofLine]) -> str:

@@ -111,13 +111,13 @@ def check(
         strips = page_strips(found, pages) if html_file is not None else {}
     if not found:
         raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")
+    typer.echo(shown(doubtful_words(found)))
     if json_file is not None:
         rows = (json.dumps(row, ensure_ascii=False) for line in found for row in line.to_json())
         write_text(json_file, "[\n" + ",\n".join(rows) + "\n]\n")
     if html_file is not None:
         title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
         write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
-    typer.echo(shown(doubtful_words(found)))
     if failed or any(line.doubts for line in found):
         raise typer.Exit(1)
 

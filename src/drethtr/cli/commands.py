@@ -91,13 +91,12 @@ class WithPlugIns(TyperGroup):
             return own
         return PlugIn(point)
 
-    def option_names(self) -> set[str]:
-        """The names of all options of all commands, which are imported for it; not of plug-ins that cannot be."""
-        names: set[str] = set()
+    def option_names(self) -> Iterator[str]:
+        """The names of all options, command by command, each imported for it; not of plug-ins that cannot be."""
         for command in (self.get_command(None, name) for name in self.list_commands(None)):
             with suppress(ConfigError):
-                names |= {name for _, each in walk(command) for name in settings.options_of(each)}
-        return names
+                for _, each in walk(command):
+                    yield from settings.options_of(each)
 
 
 def help_of(command: object) -> str:

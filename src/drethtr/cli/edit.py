@@ -100,7 +100,8 @@ def edit(
                 if not no_browser:
                     Timer(0.5, webbrowser.open, [shown]).start()
                 serving(app, PATIENCE).run([door])
-            typer.echo("Stopped; everything is saved.", err=True)
+            kept = "everything is saved" if folder else "the sample letter is gone, with what you changed in it"
+            typer.echo(f"Stopped; {kept}.", err=True)
 
 
 def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:

@@ -105,13 +105,15 @@ def evaluate(
         )
     if of_pages is None:
         samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=images_in(images)))
-        result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence, per_line=per_line)
+        result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence)
     else:
         segmentation = segmentation_named(lines or "rapid", order, outlines)
         result = evaluate_pages(data, images_in(images), segmentation, reading, read=end_to_end, layout=layout)
+    typer.echo(result.text)  # before anything is written, as a disk may be full
     if json_file is not None:
         write_json(json_file, result.figures)
-    typer.echo(result.text)
+    if per_line is not None:
+        write_text(per_line, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in result.lines))
     if not result.complete:
         raise typer.Exit(1)
 
@@ -123,13 +125,11 @@ def evaluate_lines(
     seed: int,
     *,
     confidence: bool,
-    per_line: Path | None,
 ) -> EvaluationResult:
     """Read lines and compare them with their texts, with a progress bar; images that cannot be used are reported.
 
     Args:
         confidence: Also show how reliable confidences and flags are.
-        per_line: Also write a row for each line to this file.
 
     Raises:
         DataError: if there are no lines with text.
@@ -138,14 +138,12 @@ def evaluate_lines(
         scores = measure(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
     for error in scores.unreadable:
         report_skipped(error)
-    if per_line is not None:
-        rows = (json.dumps(line.to_json(), ensure_ascii=False) for line in scores.lines)
-        write_text(per_line, "".join(f"{row}\n" for row in rows))
     figures = {**scores.to_json(), **measured_with(recognizer)}
     text = summary(scores, figures, recognizer)
     if confidence:
         text += "\n\n" + trustworthiness(scores.trust, scores.trust_sets)
-    return EvaluationResult(text, figures, complete=not scores.unreadable)
+    rows = (line.to_json() for line in scores.lines)  # made only if they are written
+    return EvaluationResult(text, figures, complete=not scores.unreadable, lines=rows)
 
 
 def summary(scores: Scores, figures: Mapping[str, Any], recognizer: Recognizer) -> str:

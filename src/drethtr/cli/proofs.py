@@ -37,7 +37,7 @@ def prove_all(
         The proofs, and the number of failures, which are reported: unreadable pages, and texts of other pages.
 
     Raises:
-        DataError: if all texts fail.
+        DataError: that of the last text, if all fail.
     """
     proofs, failures = [], []
     with tqdm(total=sum(len(one.originals) for one in given), unit="page", disable=None) as bar:
@@ -52,11 +52,11 @@ def prove_all(
                 proofs.append(prove_text(one, recognizer, segmentation, rules, line_breaks, report))
             except DataError as error:
                 failures.append(error)
-    if not proofs:
-        raise failures[0]
     failures += [error for proof in proofs for error in proof.unreadable]
-    for failure in failures:
+    for failure in failures if proofs else failures[:-1]:
         report_skipped(failure)
+    if not proofs:
+        raise failures[-1]
     return proofs, len(failures)
 
 

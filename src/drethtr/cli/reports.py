@@ -50,11 +50,12 @@ OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_un
 
 
 class EvaluationResult(NamedTuple):
-    """A result as text, and as plain values for JSON; whether it is complete, with every input."""
+    """A result as text, and as plain values for JSON; whether it is complete, with every input; a row for each line."""
 
     text: str
     figures: Mapping[str, Any]
     complete: bool = True
+    lines: Iterable[Mapping[str, Any]] = ()
 
 
 def read_by(recognizer: "Recognizer") -> str:

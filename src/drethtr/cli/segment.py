@@ -62,12 +62,10 @@ def segment(
     refuse_shared_results(tasks)
     with stopping(CONTINUE), tqdm(tasks, unit="file", disable=None) as bar:
         for task in bar:
-            try:
-                number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say)
-            except DataError as error:
-                skip(error)
-            else:
-                done, kept, found = done + (number is not None), kept + (number is None), found + (number or 0)
+            before = failed
+            number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say, skip=skip)
+            done, found = done + (number is not None), found + (number or 0)
+            kept += number is None and failed == before
     for words in selection.remarks:
         say(words)
     where = "; results are beside the scans" if output is None else f"; results are in {output}"

@@ -78,17 +78,32 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
         for name, value in table.items():
             option = name.replace("_", "-")
             if isinstance(value, Mapping) and not is_own:
-                if group.get_command(None, name) is None:
+                if (command := group.get_command(None, name)) is None:
                     raise ConfigError(f"there is no command {name!r}{hint(name, group.commands)}", where)
+                refuse_unread(command, (*place[:depth], name), value, where)
             elif option in known:
                 yield option, value
-            elif is_own or option not in (every := program.option_names()):
-                raise ConfigError(f"unknown setting {name!r}{hint(option, [*known] if is_own else [*every])}", where)
+            elif is_own or option not in program.option_names():
+                names = [*known] if is_own else [*program.option_names()]
+                raise ConfigError(f"unknown setting {name!r}{hint(option, names)}", where)
         if not isinstance(table := table.get(word, {}), Mapping):
             return  # an option of other commands, of the same name
         if not is_own:
             below = group.get_command(None, word)
             group = getattr(below, "command", below)
+
+
+def refuse_unread(command: Any, place: tuple[str, ...], table: Mapping[str, Any], where: str) -> None:
+    """Refuse a table that is never read, as its command, or the commands of its group, have their settings elsewhere.
+
+    Raises:
+        ConfigError: saying where.
+    """
+    below = getattr(command, "commands", {command.name: command})
+    places = {name: each.place for name, each in below.items() if hasattr(each, "place")}  # none within a plug-in
+    if places and all(known[: len(place)] != place for known in places.values()):
+        known = next((places[name] for name in table if name in places), next(iter(places.values())))
+        raise ConfigError(f"no command reads [{'.'.join(place)}]; such settings belong in [{'.'.join(known)}]", where)
 
 
 def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:

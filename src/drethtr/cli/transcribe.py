@@ -37,6 +37,7 @@ from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Plan
 from drethtr.pages.flags import LAYOUT
 from drethtr.pages.job import PageJob
 from drethtr.pages.opening import open_selected
+from drethtr.pages.plan import JobPlan
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.selection import select
 from drethtr.pages.source import Original
@@ -249,6 +250,8 @@ def run_job(
                 log.planned(plan, len(originals), "line" if job.of_lines else "page")
                 if builder is not None:
                     builder.expect(originals)
+                    for words in lacking(builder, plan):
+                        log.note(words)
             case Skipped(error):
                 log.failed(error)
             case PageRead(original, page):
@@ -275,6 +278,13 @@ def run_job(
         )
     log.finished(summary)
     return summary
+
+
+def lacking(builder: "Builder", plan: JobPlan) -> Iterator[str]:
+    """That pages with results, which are not read again, are not in the index either."""
+    done = (original for task in plan.done for original in task.originals)
+    if missing := sum(builder.store.state(builder.key(original)) is None for original in done):
+        yield f"{counted(missing, 'page')} with results, but not in the index; drethtr index adds what it lacks"
 
 
 def on_screen(document: Document, format: Format, *, alone: bool) -> bytes:

@@ -1,6 +1,7 @@
 """Find the lines, regions and reading order of pages without reading them: the first step in many programs."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, make_folder
@@ -13,7 +14,7 @@ from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
 from drethtr.pages.segmentation import Segmentation, name_of
 from drethtr.pages.source import Original
-from drethtr.pages.task import FileTask, refuse_replacing_reviewed, write_result
+from drethtr.pages.task import FileTask, refuse_reviewed, write_result
 
 KEPT = "without --force it is kept"
 
@@ -46,45 +47,45 @@ def segment_file(
     force: bool = False,
     threads: int | None = None,
     report: Callable[[str], object] = lambda words: None,
+    skip: Callable[[DataError], object],
 ) -> int | None:
     """Write the pages of a file with their lines, one file for each; returns the number of lines written.
 
-    Files that exist are kept; returns None if all do.
+    Files that exist are kept; returns None if nothing was written.
 
     Args:
         force: Replace them, unless a person has corrected one, or another program wrote it.
         report: Called with what is odd in a description and was left out.
-
-    Raises:
-        DataError: if a page cannot be used, or a file cannot be written or replaced.
+        skip: Called with the error of each page that cannot be used, or whose file cannot be written or replaced.
     """
-    if force:
-        refuse_replacing_reviewed(task, KEPT)
-        refuse_replacing_others(task)
-    elif all(map(is_there, task.wanted)):
-        return None
-    count = 0
+    count = None
     for number, original in enumerate(task.originals):
         targets = {name: paths[number] for name, paths in task.targets.items() if force or not is_there(paths[number])}
         if not targets:
             continue
-        page = segment_page(original, segmentation, threads)
-        for words in original.odd_values(page):
-            report(words)
-        document = Document((original.sheet(page),), Provenance.now(f"lines {name_of(segmentation)}"))
-        for name, target in targets.items():
-            make_folder(target.parent)
-            write_result(target, formats[name].write(document), KEPT)
-        count += len(page.lines)
+        try:
+            for target in targets.values():
+                refuse_reviewed(target, KEPT)
+                refuse_others(target)
+            page = segment_page(original, segmentation, threads)
+            for words in original.odd_values(page):
+                report(words)
+            document = Document((original.sheet(page),), Provenance.now(f"lines {name_of(segmentation)}"))
+            for name, target in targets.items():
+                make_folder(target.parent)
+                write_result(target, formats[name].write(document), KEPT)
+        except DataError as error:
+            skip(error)
+        else:
+            count = (count or 0) + len(page.lines)
     return count
 
 
-def refuse_replacing_others(task: FileTask) -> None:
+def refuse_others(path: Path) -> None:
     """Refuse to replace a file that another program wrote; its texts and marks would be lost.
 
     Raises:
-        DataError: naming the first.
+        DataError: naming it.
     """
-    for path in task.wanted:
-        if is_there(path) and not made_here(path):
-            raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)
+    if is_there(path) and not made_here(path):
+        raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)

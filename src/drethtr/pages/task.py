@@ -267,14 +267,14 @@ def refuse_shared_results(tasks: Sequence[FileTask]) -> None:
 REREAD = "--update --force reads its other lines again"
 
 
-def refuse_replacing_reviewed(task: FileTask, remedy: str = REREAD) -> None:
+def refuse_replacing_reviewed(task: FileTask) -> None:
     """Refuse to replace results with the work of a person.
 
     Raises:
         DataError: naming the first.
     """
     for _, path in task.results:
-        refuse_reviewed(path, remedy)
+        refuse_reviewed(path)
 
 
 def may_be_reviewed(path: Path) -> bool:

@@ -210,7 +210,7 @@ def test_images_elsewhere_and_outlines_as_given(drethtr, tmp_path):
     assert missing.code == 2 and "no such folder; give --images" in missing.err
     options = ("--images", tmp_path / "scans")
     done = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet", *options)
-    assert done.code == 0 and "were redrawn; --outlines given keeps them:\n  a: 3 lines\n" in done.out
+    assert done.code == 0 and "were redrawn; data import --outlines given keeps them:\n  a: 3 lines\n" in done.out
     done = drethtr("data", "import", tmp_path / "pages", tmp_path / "g.parquet", *options, "--outlines", "given")
     assert done.code == 0 and "redrawn" not in done.out
     heights = [open_samples(tmp_path / f"{name}.parquet")[0].line().shape[0] for name in "og"]

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import log_probability, written
+from edited_folders import put_page
 from PIL import Image
 
 from drethtr.datasets.parquet import store_parquet
@@ -48,6 +49,12 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
     )
 
 
+def test_texts_that_a_program_read_are_not_learned_without_a_word(drethtr, tiny_path, tmp_path):
+    put_page(tmp_path / "pages", "a")
+    outcome = drethtr("language", tiny_path, tmp_path / "pages", "--order", 2, "--output", tmp_path / "new.safetensors")
+    assert outcome.code == 0 and "Texts that a program read" in outcome.err
+
+
 def test_ngrams_are_kept_in_part_or_replaced_with_all_that_rests_on_them(drethtr, known, tiny_path, tmp_path):
     (tmp_path / "other").mkdir()
     for path in known.glob("0.*"):
@@ -57,7 +64,7 @@ def test_ngrams_are_kept_in_part_or_replaced_with_all_that_rests_on_them(drethtr
     assert drethtr("language", tiny_path, known, "--order", 3, "--force").code == 0
     first = log_probability(load_model(tiny_path).languages, tokens)
     outcome = drethtr("language", tiny_path, tmp_path / "other", "--keep", 0.7, "--force")
-    assert outcome.code == 0 and "up to 3 tokens, from 1 lines and its existing n-grams" in outcome.out
+    assert outcome.code == 0 and "up to 3 tokens, from 1 line and its existing n-grams" in outcome.out
     kept = log_probability(load_model(tiny_path).languages, tokens)
     assert drethtr("language", tiny_path, tmp_path / "other", "--keep", 0, "--order", 2, "--force").code == 0
     last = load_model(tiny_path).languages.models["all"]

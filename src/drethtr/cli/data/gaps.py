@@ -8,8 +8,9 @@ from tqdm import tqdm
 
 from drethtr.cli.options import ForceResults, ReadingOptions, output_option, with_reading_options
 from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_results
+from drethtr.cli.progress import open_lines
 from drethtr.datasets.layouts import layout_for
-from drethtr.datasets.open import all_matching, open_all, parted
+from drethtr.datasets.open import all_matching, parted
 from drethtr.evaluation.reading import to_read
 from drethtr.evaluation.word_gaps import word_gaps
 from drethtr.synthesis.recombination import write_gaps
@@ -29,7 +30,7 @@ def gaps(
     for source in (Path(parted(name)[0]) for name in all_matching(files)):
         if source.is_dir():
             refuse_among_tables(output, source, layout_for(source))
-    samples = to_read(open_all(files))
+    samples = to_read(open_lines(files))
     recognizer = reading.load()
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
         found = word_gaps(recognizer, samples, bar.update)

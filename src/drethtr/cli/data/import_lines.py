@@ -93,15 +93,13 @@ def import_lines(
     write_lines(entries, output, tally, set_name, language)
     left_out = {reason: list(map(as_given, keys)) for reason, keys in tally.left_out.items()}
     tally = replace(tally, left_out=left_out)
+    if tally.lines:
+        typer.echo(summary(found, tally, output))
+        remove_earlier(output, tally)
     if json_file is not None:
         write_json(json_file, {"layout": found.name, "convention": found.convention, **vars(tally)})
     if not tally.lines:
         raise DataError(f"no line could be imported{reasons(tally)}", source)
-    typer.echo(summary(found, tally, output))
-    for split in SPLITS:
-        if split not in tally.lines and (earlier := file_of(output, split)).exists():
-            earlier.unlink()
-            typer.echo(f"{earlier}: removed, since it belongs to the import that this one replaces")
 
 
 def write_lines(
@@ -120,6 +118,14 @@ def write_lines(
                 entry, text=nfc(entry.text), set=set_name or entry.set, language=language or entry.language
             )
             stores[entry.split].add(changed)
+
+
+def remove_earlier(output: Path, tally: Tally) -> None:
+    """Remove the files of splits that an earlier import had and this one, which replaces it, has not."""
+    for split in SPLITS:
+        if split not in tally.lines and (earlier := file_of(output, split)).exists():
+            earlier.unlink()
+            typer.echo(f"{earlier}: removed, since it belongs to the import that this one replaces")
 
 
 def file_of(output: Path, split: str) -> Path:

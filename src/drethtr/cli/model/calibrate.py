@@ -44,7 +44,7 @@ def calibrate(
     damaged images are reported and left out; the exit code is then 1.
     """
     target = output or model
-    refuse_results(target, force=force)
+    refuse_results(target, force=force, inputs=data)
     chosen = [(strategy_named(name),) for name in decoder or ()]
     where = resolve_device(device)
     wanted = to_read(open_lines(data), limit, seed)

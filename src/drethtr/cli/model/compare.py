@@ -80,11 +80,11 @@ def compare(
     ]
     of_a, of_b = read_by_both(sides, readers, wanted)
     found = compare_lines(of_a, of_b)
+    typer.echo(summary(found, *sides))
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, to_json(found, *sides))
-    typer.echo(summary(found, *sides))
     exit_if_left_out(wanted, of_a)
 
 

@@ -76,7 +76,7 @@ class FinetuneOptions:
         ),
     ] = None
     minimum_count: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Occurrences after which a new character is added to the alphabet.")
+        int, typer.Option(metavar="N", min=1, help="How often a new character must occur to be added to the alphabet.")
     ] = 2
     drop_unused: Annotated[
         bool, typer.Option("--drop-unused", help="Remove characters that occur in no line from the alphabet.")

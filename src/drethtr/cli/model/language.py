@@ -7,9 +7,10 @@ import typer
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.locks import claimed
+from drethtr.base.wording import counted
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData, refuse_unused
 from drethtr.cli.outputs import refuse_results
-from drethtr.datasets.open import open_all
+from drethtr.cli.progress import open_lines
 from drethtr.datasets.sample import clean_lines
 from drethtr.language.languages import UNSPECIFIED
 from drethtr.language.learn import Ingredient, learn, with_share
@@ -67,7 +68,7 @@ def language(
     if not texts:
         refuse_unused(ctx, "there are no texts without --text", "share", "lines")
     target = output or model
-    refuse_results(target, force=force)
+    refuse_results(target, force=force, inputs=[*data, *map(str, texts or ())])
     with claimed(target, replace=force):
         loaded = load_model(model)
         if name is not None:
@@ -75,13 +76,13 @@ def language(
         if loaded.network.ctc is None:
             raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
         tokenizer = loaded.tokenizer
-        usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
+        usable = [sample for sample in clean_lines(open_lines(data)) if sample.text.strip()]
         if not (usable or (texts and name)):
             raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
         known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
         if not (known or texts):
             raise DataError(f"no line is in the language {name}; give texts in it with --text")
-        ingredients = [Ingredient(known, name=f"{len(known):,} lines")] if known else []
+        ingredients = [Ingredient(known, name=counted(len(known), "line"))] if known else []
         if texts:
             corpus, rng = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet), np.random.default_rng(seed)
             drawn = (corpus.draw(rng).text for _ in range(lines))

@@ -114,9 +114,9 @@ def predict_cer(
         else:
             samples = usable_lines(inputs, described)
             result = expected_cer(rate, read_samples(recognizer, choose(samples, limit or len(samples), seed)))
+    typer.echo(result.text)
     if json_file is not None:
         write_json(json_file, {**result.figures, **measured_with(recognizer)})
-    typer.echo(result.text)
     if not result.complete:
         raise typer.Exit(1)
 

@@ -19,8 +19,7 @@ from drethtr.cli.options import (
     refuse_unused,
 )
 from drethtr.cli.outputs import refuse_results
-from drethtr.cli.progress import CONTINUE, stopping
-from drethtr.datasets.open import open_all
+from drethtr.cli.progress import CONTINUE, open_lines, stopping
 from drethtr.datasets.sample import clean_lines
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.model.file import load_model, save_rescorer
@@ -56,14 +55,14 @@ def rescorer(
     if not texts:
         refuse_unused(ctx, "there are no texts without --text", "share")
     target = output or model
-    refuse_results(target, force=force)
+    refuse_results(target, force=force, inputs=[*data, *map(str, texts or ())])
     loaded = load_model(model)
     if loaded.network.ctc is None:
         raise ConfigError("has no CTC head to propose texts for rescoring; train a model with one", model)
     start = loaded.rescorer if go_on else None
     if go_on and start is None:
         raise ConfigError("has no rescorer to continue; leave --continue out", model)
-    lines = [sample.text for sample in clean_lines(open_all(data)) if sample.text.strip()]
+    lines = [sample.text for sample in clean_lines(open_lines(data)) if sample.text.strip()]
     if not lines:
         raise DataError("no line has a text without editorial marks; give other lines")
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None

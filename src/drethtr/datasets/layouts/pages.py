@@ -38,7 +38,7 @@ XML_FOLDERS = frozenset({"page", "alto"})
 
 BACKWARD = Remark("Baselines from right to left below upright letters were turned around")
 HEAD_DOWN = Remark("Lines that can only be read upside down were turned")
-REDRAWN = Remark("Outlines that were bands of a fixed height were redrawn; --outlines given keeps them")
+REDRAWN = Remark("Outlines that were bands of a fixed height were redrawn; data import --outlines given keeps them")
 READ = Remark("Texts that a program read, and that nobody has corrected or confirmed, were taken as they are")
 LOST = "These passages of descriptions cannot be understood and were left out"
 
