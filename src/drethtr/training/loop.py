@@ -259,12 +259,6 @@ def report(
     percent, before = (100 * samples // run.samples for samples in (progress.samples, progress.samples - counts.lines))
     if progress.step % 20 == 0 or percent > before:
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
-        rate = progress.samples / max(progress.seconds, 1e-9)
-        log.record(
-            "train",
-            progress.samples,
-            **values,
-            left_out=progress.left_out,
-            lines_per_second=round(rate, 2),
-            loading_seconds=round(loading, 4),
-        )
+        rate = round(progress.samples / max(progress.seconds, 1e-9), 2)
+        feed = {"left_out": progress.left_out, "lines_per_second": rate, "loading_seconds": round(loading, 4)}
+        log.record("train", progress.samples, values | feed)
