@@ -89,17 +89,17 @@ def test_old_lines_that_are_learned_measure_no_forgetting(cross_fit, tiny_path, 
         gather(replace(plan, old_data=(stored(old, tmp_path / "old.parquet"),)))
 
 
-def test_old_lines_that_cannot_be_used_do_not_stop_a_run_in_its_middle(tiny_path, tmp_path):
+def test_lines_that_cannot_be_used_do_not_stop_a_run_in_its_middle(tiny_path, tmp_path):
     new = stored(lines(40, pages=10), tmp_path / "new.parquet")
     long = Sample(np.full((8, 9_000), 255, np.uint8), "long", set="old", page="long")
     old = [*(replace(sample, set="old", page="old") for sample in lines(70)[40:]), long]
     plan = Plan(data=(new,), model=str(tiny_path), old_data=(stored(old, tmp_path / "old.parquet"),))
     material = gather(plan)
     assert len(material.old) + len(material.remembered) == 30
-    half = [replace(sample, image=encoded(sample)[0][:-100]) for sample in old]
-    stored(half, tmp_path / "old.parquet")
-    with pytest.raises(DataError, match=r"old\.parquet row \d+: .*truncated"):
-        gather(plan)
+    for name, some in (("old", old), ("new", lines(40, pages=10))):
+        stored([replace(sample, image=encoded(sample)[0][:-100]) for sample in some], tmp_path / f"{name}.parquet")
+        with pytest.raises(DataError, match=rf"{name}\.parquet row \d+: .*truncated"):
+            gather(plan)
 
 
 def test_the_seed_decides():

@@ -124,8 +124,6 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     parts = drop_unreadable(parts, start.preparation, widest_line(start))
     earlier = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
     old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), Counter())) for some in earlier)
-    for sample in remembered:
-        sample.line()  # before hours of training, after which they are read
     # Training lines, too: cross-fitting measures on them, and forgetting is measured on old lines that are not learned.
     check_apart(
         {"--old-data": (*old, *remembered), "validation lines": parts.validation, "training lines": parts.train}
@@ -293,7 +291,8 @@ def fitting(samples: Sequence[Sample], preparation: Preparation, widest: int, le
     """
     kept = []
     for sample in samples:
-        columns = prepared_columns(sample.size(), preparation)
+        height, width = sample.line().shape  # decoded: a truncated image would end a run in its middle
+        columns = prepared_columns(width, height, preparation)
         if columns > widest:
             left_out["too wide to train on"] += 1
         elif columns < MIN_COLUMNS * len(sample.text):
@@ -303,9 +302,9 @@ def fitting(samples: Sequence[Sample], preparation: Preparation, widest: int, le
     return kept
 
 
-def prepared_columns(size: tuple[int, int], preparation: Preparation) -> float:
+def prepared_columns(width: int, height: int, preparation: Preparation) -> float:
     """The columns of a line of width x height pixels after preprocessing, infinite if it is too wide for that."""
     try:
-        return preparation.columns(*size)
+        return preparation.columns(width, height)
     except DataError:
         return inf
