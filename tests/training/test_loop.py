@@ -18,6 +18,7 @@ from drethtr.base.files import tidied
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log
+from drethtr.training.devices import Devices
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.run import RunConfig, ValidationConfig
@@ -83,6 +84,13 @@ def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
     with pytest.raises(ConfigError, match=f"already contains a run; {way_on}choose another --output"):
         train(run(data, monkeypatch), data / "out", workers=0)
     assert (data / "out" / there).read_text() == "of another run"
+
+
+def test_processes_that_do_not_see_the_same_snapshot_do_not_train_together(data, monkeypatch):
+    """Of two machines with a disk each, one would have gone on and the other begun."""
+    monkeypatch.setattr(Devices, "any_process", lambda *_: True)  # as for one of those machines
+    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: not found by every process"):
+        train(run(data, monkeypatch), data / "out", resume=True, workers=0)
 
 
 def test_metrics_after_the_last_snapshot_are_rewritten(data):

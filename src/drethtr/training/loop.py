@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from drethtr.base import config
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.locks import claimed
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import save_model
@@ -83,7 +83,10 @@ def train_locked(
     models = [*run.start.digests(), *([run.teacher.digest()] if run.teacher else [])]
     data = [*batches.digests(), validator.digest()]
     settings = config.to_dict(run), config.to_dict(batches.tokenizer), data, models
-    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
+    there = snapshot.exists()
+    if devices.any_process(there) and devices.any_process(not there):
+        raise CheckpointError("not found by every process; put it where all machines see it", snapshot)
+    progress = load_snapshot(snapshot, learner, *settings) if there else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
