@@ -291,20 +291,20 @@ def fitting(samples: Sequence[Sample], preparation: Preparation, widest: int, le
     """
     kept = []
     for sample in samples:
-        height, width = sample.line().shape  # decoded: a truncated image would end a run in its middle
-        columns = prepared_columns(width, height, preparation)
+        columns = prepared_columns(sample.size(), preparation)
         if columns > widest:
             left_out["too wide to train on"] += 1
         elif columns < MIN_COLUMNS * len(sample.text):
             left_out["with more text than fits the image"] += 1
         else:
+            sample.line()  # a truncated image would end a run in its middle
             kept.append(sample)
     return kept
 
 
-def prepared_columns(width: int, height: int, preparation: Preparation) -> float:
+def prepared_columns(size: tuple[int, int], preparation: Preparation) -> float:
     """The columns of a line of width x height pixels after preprocessing, infinite if it is too wide for that."""
     try:
-        return preparation.columns(width, height)
+        return preparation.columns(*size)
     except DataError:
         return inf
