@@ -248,7 +248,7 @@ def change_weights(learner: Learner[Any], devices: Devices, clip: float, progres
     Raises:
         ConfigError: if the gradient is not finite; the weights are then unchanged.
     """
-    cure = "a lower optimizer.learning_rate, or with bfloat16 = false"
+    cure = "a lower optimizer.learning_rate or bfloat16 = false; with finetune, another --seed and --force"
     clip_gradient(learner.network, clip, progress.step + 1, cure)
     with devices.precision(progress.bfloat16):  # Muon multiplies matrices
         learner.optimizer.step()
