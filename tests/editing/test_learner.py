@@ -127,11 +127,11 @@ def test_an_index_is_built_anew_with_the_model_that_is_adopted(opened, tiny_mode
 def test_progress_is_what_the_training_says(tmp_path):
     assert trained_share(tmp_path) == 0
     with closing(MetricsLog(tmp_path / "fold_1" / "20_lines", total=64, seen=0)) as log:
-        log.record("train", 16, total=1.5)
+        log.record("train", 16, {"total": 1.5})
     assert trained_share(tmp_path) == 0.25 / 3
     (tmp_path / "fold_1" / "20_lines.safetensors").touch()
     with closing(MetricsLog(tmp_path / "fold_2" / "20_lines", total=64, seen=0)) as log:
-        log.record("train", 32, total=1.5)
+        log.record("train", 32, {"total": 1.5})
     assert trained_share(tmp_path) == 1.5 / 3
 
 

@@ -185,6 +185,13 @@ def test_compression_changes_little_and_less_at_high_quality(line):
     assert errors[0] > errors[1] > errors[2] and errors[0] < 15
 
 
+def test_a_line_too_wide_for_a_file_is_not_compressed():
+    """It is left out of its batch, but ended the run before."""
+    wide = np.full((4, 65_501), 200, np.uint8)
+    assert JpegCompression()(wide, np.random.default_rng(0)) is wide
+    assert JpegCompression()(wide[:, 1:], np.random.default_rng(0)).shape == (4, 65_500)
+
+
 def test_dropped_ink_is_a_few_small_spots(line):
     lost = [((d == 220) & (line == 40)).sum() for d in draws(DropInk(most=4, share=0.14), line)]
     assert 0 < max(lost) <= 4 * 8 * 8

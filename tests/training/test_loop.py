@@ -18,6 +18,7 @@ from drethtr.base.files import tidied
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log
+from drethtr.training.devices import Devices
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.run import RunConfig, ValidationConfig
@@ -85,11 +86,18 @@ def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
     assert (data / "out" / there).read_text() == "of another run"
 
 
+def test_processes_that_do_not_see_the_same_snapshot_do_not_train_together(data, monkeypatch):
+    """Of two machines with a disk each, one would have gone on and the other begun."""
+    monkeypatch.setattr(Devices, "any_process", lambda *_: True)  # as for one of those machines
+    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: not found by every process"):
+        train(run(data, monkeypatch), data / "out", resume=True, workers=0)
+
+
 def test_metrics_after_the_last_snapshot_are_rewritten(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text("".join(f'{{"kind": "validation", "samples": {seen}}}\n' for seen in (16, 32, 48)))
     with closing(MetricsLog(data, total=64, seen=16)) as log:
-        log.record("validation", 32)
+        log.record("validation", 32, {})
     assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [16, 32]
 
 
@@ -103,8 +111,26 @@ def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')
     with closing(MetricsLog(data, total=8, seen=4)) as log:
-        log.record("validation", 8)
+        log.record("validation", 8, {})
     assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [4, 8]
+
+
+def test_damaged_records_do_not_keep_a_run_from_going_on(data):
+    """A loss of power left zeros in a file that was being written."""
+    metrics = data / "metrics.jsonl"
+    metrics.write_bytes(b'{"samples": 2}\n' + bytes(24) + b'\n{"kind": "train"}\n[]\n{"samples": 4}\n')
+    with closing(MetricsLog(data, total=8, seen=4)):
+        assert metrics.read_bytes() == b'{"samples": 2}\n{"samples": 4}\n'
+
+
+@pytest.mark.parametrize(("name", "recorded"), [("samples", "samples_2"), ("kind", "kind_2"), ("self", "self")])
+def test_a_set_may_have_any_name(name, recorded, data):
+    """A folder named samples ended the run at its first validation."""
+    with closing(MetricsLog(data, total=8, seen=0)) as log:
+        log.record_validation(4, {name: 0.5, "all": 0.25})
+    [record] = map(json.loads, (data / "metrics.jsonl").read_text().splitlines())
+    assert (record["kind"], record["samples"], record["all"]) == ("validation", 4, 0.25)
+    assert record[recorded] == 0.5
 
 
 def test_a_run_that_begins_again_has_no_records(data):
@@ -112,7 +138,7 @@ def test_a_run_that_begins_again_has_no_records(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "validation", "samples": 0}\n')
     with closing(MetricsLog(data, total=8, seen=0)) as log:
-        log.record("validation", 0)
+        log.record("validation", 0, {})
     assert len(metrics.read_text().splitlines()) == 1
 
 

@@ -109,7 +109,13 @@ def test_an_empty_text_is_a_text(material):
 
 
 @pytest.mark.parametrize(
-    "change", [lambda some: replace(some, lines=LINES[1:]), lambda some: replace(some, run=replace(RUN, seed=1))]
+    "change",
+    [
+        lambda some: replace(some, lines=LINES[1:]),
+        lambda some: replace(some, run=replace(RUN, seed=1)),
+        lambda some: replace(some, tokenizer=Characters.learn(["abcdefghij klmnoq"])),
+    ],
+    ids=["lines", "seed", "alphabet"],
 )
 def test_another_run_is_not_continued(change, material, tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.training.rescorer.SAVED", 64)

@@ -170,6 +170,11 @@ def test_frozen_parts_are_not_optimized():
     assert {id(p) for p in optimized} == {id(p) for p in network.parameters() if p.requires_grad}
 
 
+def test_a_run_without_anything_to_learn_is_refused():
+    with pytest.raises(ConfigError, match=r"^tuning\.frozen leaves no weight to train"):
+        Whole(("",)).begin(DRetHTR(TINY, 12))
+
+
 @pytest.mark.parametrize("tuning", [Whole(("backbone.",)), LowRank(2)], ids=["frozen", "adapter"])
 def test_frozen_batch_norms_keep_their_statistics(tuning):
     torch.manual_seed(0)

@@ -11,6 +11,9 @@ from drethtr.images.fields import blur, cloud, multiscale_noise
 from drethtr.images.line import Line
 from drethtr.synthesis.random_step import RandomStep, ink_of, lay_ink, paper_gray
 
+MAX_JPEG = 65_500
+"""Maximum width and height of a JPEG that libjpeg writes."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BackgroundNoise(RandomStep):
@@ -96,11 +99,13 @@ class Blur(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class JpegCompression(RandomStep):
-    """Compress as JPEG and decode again."""
+    """Compress as JPEG and decode again; a line that is too wide for that stays as it is."""
 
     quality: tuple[int, int] = (15, 70)
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        if max(line.shape) > MAX_JPEG:
+            return line
         file = BytesIO()
         Image.fromarray(line).save(file, "JPEG", quality=int(rng.integers(*self.quality, endpoint=True)))
         with Image.open(file) as image:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from drethtr.base import config
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.locks import claimed
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import save_model
@@ -83,7 +83,10 @@ def train_locked(
     models = [*run.start.digests(), *([run.teacher.digest()] if run.teacher else [])]
     data = [*batches.digests(), validator.digest()]
     settings = config.to_dict(run), config.to_dict(batches.tokenizer), data, models
-    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
+    there = snapshot.exists()
+    if devices.any_process(there) and devices.any_process(not there):
+        raise CheckpointError("not found by every process; put it where all machines see it", snapshot)
+    progress = load_snapshot(snapshot, learner, *settings) if there else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
@@ -245,7 +248,7 @@ def change_weights(learner: Learner[Any], devices: Devices, clip: float, progres
     Raises:
         ConfigError: if the gradient is not finite; the weights are then unchanged.
     """
-    cure = "a lower optimizer.learning_rate, or with bfloat16 = false"
+    cure = "a lower optimizer.learning_rate or bfloat16 = false; with finetune, another --seed and --force"
     clip_gradient(learner.network, clip, progress.step + 1, cure)
     with devices.precision(progress.bfloat16):  # Muon multiplies matrices
         learner.optimizer.step()
@@ -259,12 +262,6 @@ def report(
     percent, before = (100 * samples // run.samples for samples in (progress.samples, progress.samples - counts.lines))
     if progress.step % 20 == 0 or percent > before:
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
-        rate = progress.samples / max(progress.seconds, 1e-9)
-        log.record(
-            "train",
-            progress.samples,
-            **values,
-            left_out=progress.left_out,
-            lines_per_second=round(rate, 2),
-            loading_seconds=round(loading, 4),
-        )
+        rate = round(progress.samples / max(progress.seconds, 1e-9), 2)
+        feed = {"left_out": progress.left_out, "lines_per_second": rate, "loading_seconds": round(loading, 4)}
+        log.record("train", progress.samples, values | feed)

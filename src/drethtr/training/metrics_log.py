@@ -4,6 +4,8 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from tqdm import tqdm
 
 from drethtr.base.files import atomic_write, make_folders
 from drethtr.base.wording import in_words
+from drethtr.documents.names import free_name
 
 EVERY = 30.0
 """Seconds between lines of progress where there is no bar."""
@@ -19,8 +22,8 @@ EVERY = 30.0
 class TrainingLog:
     """Receives the reports of a run; this base class discards them, for processes other than the main one."""
 
-    def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
-        """Write one record; numbers also go to TensorBoard."""
+    def record(self, kind: str, samples: int, values: Mapping[str, float]) -> None:
+        """Write one record; its numbers also go to TensorBoard."""
 
     def advance(self, lines: int, **shown: float) -> None:
         """Advance the progress bar."""
@@ -36,9 +39,16 @@ class TrainingLog:
 
 
 def records_until(seen: int, metrics: bytes) -> bytes:
-    """The records of a run up to `seen` lines, without those that a killed run wrote after its last snapshot."""
-    whole = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last record may be incomplete
-    return b"".join(record for record in whole if json.loads(record)["samples"] <= seen)
+    """The whole records of a run up to `seen` lines, without those that a killed run wrote after its last snapshot."""
+    rows = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last one may be incomplete
+    return b"".join(row for row in rows if seen_at(row) <= seen)
+
+
+def seen_at(row: bytes) -> float:
+    """The lines seen before a record; infinite for a row that a loss of power has damaged."""
+    with suppress(ValueError, LookupError, TypeError):
+        return float(json.loads(row)["samples"])
+    return inf
 
 
 class MetricsLog(TrainingLog):
@@ -69,14 +79,15 @@ class MetricsLog(TrainingLog):
         except ImportError:
             self.board = None
 
-    def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
-        entry = {"kind": kind, "time": round(time.time(), 1), "samples": samples, "of": self.total} | values
-        self.file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    def record(self, kind: str, samples: int, values: Mapping[str, float]) -> None:
+        entry = {"kind": kind, "time": round(time.time(), 1), "samples": samples, "of": self.total}
+        taken = set(entry)  # a set may be named like one of them
+        named = {free_name(name, taken): value for name, value in values.items()}
+        self.file.write(json.dumps(entry | named, ensure_ascii=False) + "\n")
         self.file.flush()
         if self.board is not None:
-            for name, value in values.items():
-                if isinstance(value, int | float):
-                    self.board.add_scalar(f"{kind}/{name}", value, samples)
+            for name, value in named.items():
+                self.board.add_scalar(f"{kind}/{name}", value, samples)
 
     def advance(self, lines: int, **shown: float) -> None:
         self.seen += lines
@@ -97,7 +108,7 @@ class MetricsLog(TrainingLog):
 
     def record_validation(self, samples: int, rates: Mapping[str, float]) -> None:
         self.cer = rates["all"]
-        self.record("validation", samples, **rates)
+        self.record("validation", samples, rates)
         overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
         seen = f"{samples:,} of {self.total:,} {self.unit} seen"
         self.note(f"{seen}, validation {self.measure} {100 * overall:.2f} % ({', '.join(sets)})")

@@ -205,7 +205,12 @@ def train_rescorer(
     learner = Learner(
         network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
     )
-    settings = {"run": config.to_dict(run), "texts": material.digest(), "start": start and weights_hash(start.weights)}
+    settings = {
+        "run": config.to_dict(run),
+        "tokenizer": config.to_dict(material.tokenizer),
+        "texts": material.digest(),
+        "start": start and weights_hash(start.weights),
+    }
     done, known = restore_run(snapshot, learner, settings) if snapshot is not None else (0, None)
     bfloat16 = devices.uses_bfloat16(run.bfloat16) if known is None else known
     cure = "another seed" if snapshot is None else f"another seed, without the file {snapshot}"
@@ -251,9 +256,10 @@ def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping
     tensors, metadata = read_file(path)
     try:
         header = json.loads(metadata[HEADER])
-        if any(header[name] != value for name, value in settings.items()):
+        # Snapshots of earlier versions lack the tokenizer and the precision.
+        if any(header.get(name, value) != value for name, value in settings.items()):
             raise CheckpointError("of a run with other settings or texts; remove it to start again", path)
         restore(tensors, learner)
-        return int(header["steps"]), header.get("bfloat16")  # snapshots of earlier versions lack it
+        return int(header["steps"]), header.get("bfloat16")
     except SETTINGS_ERRORS as error:
         raise CheckpointError("not a snapshot of a rescorer's run; remove it to start again", path) from error

@@ -255,6 +255,8 @@ class Whole(Tuning):
                 raise ConfigError(f"tuning.frozen: no weight has a name beginning with {start!r}")
             for parameter in named:
                 parameter.requires_grad_(False)
+        if not any(parameter.requires_grad for parameter in network.parameters()):
+            raise ConfigError("tuning.frozen leaves no weight to train; freeze fewer")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from drethtr.base.credentials import without_credentials
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
+from drethtr.documents.names import stored
 from drethtr.evaluation.evaluate import Scores, evaluate
 from drethtr.evaluation.reading import to_read
 from drethtr.network.backend import TorchNetwork, with_network
@@ -91,7 +92,7 @@ def validate(validator: Validator, candidate: Candidate, best: Path, log: Traini
     scores = validator(*candidate)
     cer = scores.overall.cer
     found = {**scores.sets, "all": scores.overall}
-    rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
+    rates = {stored(name): round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     log.record_validation(progress.samples, rates)
     # As good is no better: the earlier weights have seen less, and forget less.
     if progress.best is not None and cer >= progress.best:

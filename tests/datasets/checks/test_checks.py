@@ -174,6 +174,8 @@ def test_lines_with_editorial_marks_are_named():
     lines = [line("a [...] b", 1), line("c", 2, clean=False), line("d", 3)]
     [(severity, message, rows)] = found({"all": lines}, "editorial marks")
     assert (severity, rows) == ("note", ["row 1", "row 2"]) and message.endswith("editorial marks: [...] ×1")
+    [(_, message, _)] = found({"all": lines[1:]}, "editorial marks")
+    assert message == "lines that are not clean, left out of training and evaluation"
 
 
 def test_cells_quoted_as_in_csv_are_a_warning():

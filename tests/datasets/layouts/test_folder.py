@@ -15,6 +15,16 @@ def test_comes_back_as_it_was(make_samples, tmp_path):
         np.testing.assert_array_equal(sample.line(), other.line())
 
 
+def test_an_image_may_be_named_like_its_text(draw, tmp_path):
+    (tmp_path / "a.gt.png").write_bytes(draw("ab"))
+    (tmp_path / "a.gt.txt").write_text("ab\n")
+    [sample] = open_samples(tmp_path)
+    assert (sample.text, sample.id, sample.image) == ("ab", "a", tmp_path / "a.gt.png")
+    (tmp_path / "a.png").write_bytes(draw("ab"))
+    with pytest.raises(DataError, match=r"belongs to two images, a\.gt\.png and a\.png"):
+        open_samples(tmp_path)
+
+
 def test_a_file_in_the_way_is_named(make_samples, tmp_path):
     (tmp_path / "lines").write_text("precious")
     with pytest.raises(DataError, match="lines"):

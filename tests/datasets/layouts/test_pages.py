@@ -38,6 +38,19 @@ def test_transkribus_export(tmp_path):
     assert [entry.reason for entry in left_out] == ["not a page", "empty transcription"]
 
 
+@pytest.mark.parametrize("left", [0.7, 0.0])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_damaged_page_is_not_passed_over(left, encoding, tmp_path):
+    """Training and evaluation went on without its lines, and `data check` found nothing."""
+    for name in ("a", "b"):
+        edited_folders.put_page(tmp_path, name)
+    (tmp_path / "mets.xml").write_text("<mets/>")
+    whole = (tmp_path / "b.page.xml").read_text(encoding="utf-8").encode(encoding)
+    (tmp_path / "b.page.xml").write_bytes(whole[: round(left * len(whole))])
+    with pytest.raises(DataError, match=r"^\S*b\.page\.xml: "):
+        open_samples(tmp_path)
+
+
 def test_our_page_comes_before_our_alto(tmp_path):
     """The editor writes corrections into the PAGE file."""
     for format in ("alto", "page"):

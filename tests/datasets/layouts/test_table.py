@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.table import Table
 
 
@@ -28,6 +29,14 @@ def texts_of(folder, table):
 )
 def test_cells_are_unquoted_only_if_all_are_quoted(tmp_path, cells, texts):
     assert texts_of(tmp_path, "".join(f"a.png\t{cell}\n" for cell in cells)) == texts
+
+
+def test_a_table_that_cannot_be_read_is_not_passed_over(tmp_path):
+    """The validation lines of a folder were missing, since their first was in Latin-1."""
+    for name in ("train.tsv", "readme.txt", "val.tsv"):
+        (tmp_path / name).write_text("a.png\tMär\n", encoding="utf-8" if name == "train.tsv" else "latin-1")
+    with pytest.raises(DataError, match=r"val\.tsv: is not UTF-8"):
+        list(Table().entries(tmp_path))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

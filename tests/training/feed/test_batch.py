@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.sample import Sample, fingerprint
 from drethtr.images.deslant import deslant
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.batching import WIDTH_STEP, padded_width
-from drethtr.synthesis.random_step import RandomStep
+from drethtr.synthesis.random_step import RandomStep, Sometimes
+from drethtr.synthesis.recombination import Recombination, WordGap
 from drethtr.text.tokenizer import PAD, UNK, Characters
 from drethtr.training.feed.batch import BatchConfig, Batches, Prose, collate
 from drethtr.training.feed.mixture import LineMixture
@@ -66,6 +67,27 @@ def test_a_chunk_holds_its_samples_once(mixture):
         texts = [text for batch in batches for text in batch.texts]
         assert sorted(texts) == sorted(mixture.sample(24 * chunk + i).text for i in range(24))
         assert all(batch.images.numel() <= CONFIG.pixels and len(batch.texts) <= CONFIG.lines for batch in batches)
+
+
+def test_whether_a_line_is_recombined_does_not_decide_how_it_is_augmented(make_samples):
+    """Of the only set of a run with seed 0, lines that were not recombined were never slanted."""
+    samples = tuple(replace(sample, text="a b", page="p") for sample in make_samples("a", 4))
+    gaps = {fingerprint(sample): (WordGap(4, 1),) for sample in samples}
+    supply = RealSupply("a", samples, recombination=Recombination.of(samples, gaps, 0.5))
+    mixture = LineMixture((supply,), (1.0,), seed=0)
+    augmented: list[bool] = []
+
+    class Note(RandomStep):
+        def __call__(self, line, rng):
+            augmented[-1] = True
+            return line
+
+    batches = batches_of(mixture, augmentation=[Sometimes(Note(), 0.5)])
+    for number in range(64):
+        augmented.append(False)
+        batches.prepared(number)
+    recombined = ["recombined" in mixture.sample(number).key for number in range(64)]
+    assert len({*zip(recombined, augmented, strict=True)}) == 4
 
 
 def test_lines_keep_their_texts(mixture):

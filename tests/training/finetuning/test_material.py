@@ -7,6 +7,7 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.parquet import encoded, store_parquet
 from drethtr.datasets.sample import Sample, check_apart
 from drethtr.images.prepare import Preparation
 from drethtr.training.finetuning.material import (
@@ -17,9 +18,11 @@ from drethtr.training.finetuning.material import (
     all_lines,
     drop_unreadable,
     folds_of,
+    gather,
     split_lines,
     split_old_lines,
 )
+from drethtr.training.finetuning.plan import Plan
 
 
 def lines(number, pages=0):
@@ -68,6 +71,35 @@ def test_folds_for_cross_fitting_have_whole_pages_where_there_are_enough(pages):
         assert len(fold.validation) == 24 and len(fold.train) == 48
         check_apart({"train": fold.train, "validation": fold.validation})
     assert not {line.text for line in first.validation} & {line.text for line in second.validation}
+
+
+def stored(samples, path):
+    """The name of a file of lines."""
+    store_parquet(samples, path)
+    return str(path)
+
+
+@pytest.mark.parametrize("cross_fit", [False, True])
+def test_old_lines_that_are_learned_measure_no_forgetting(cross_fit, tiny_path, tmp_path):
+    """Cross-fitting even measured its gain on lines that it had learned as old ones."""
+    new, old = lines(40, pages=10), [replace(sample, set="old") for sample in lines(40, pages=10)[:30]]
+    given = {"validation": (stored(lines(44)[40:], tmp_path / "val.parquet"),)} if not cross_fit else {}
+    plan = Plan(data=(stored(new, tmp_path / "new.parquet"),), model=str(tiny_path), cross_fit=cross_fit, **given)
+    with pytest.raises(DataError, match=r"the same image is in '--old-data'.* and in 'training lines'"):
+        gather(replace(plan, old_data=(stored(old, tmp_path / "old.parquet"),)))
+
+
+def test_lines_that_cannot_be_used_do_not_stop_a_run_in_its_middle(tiny_path, tmp_path):
+    new = stored(lines(40, pages=10), tmp_path / "new.parquet")
+    long = Sample(np.full((8, 9_000), 255, np.uint8), "long", set="old", page="long")
+    old = [*(replace(sample, set="old", page="old") for sample in lines(70)[40:]), long]
+    plan = Plan(data=(new,), model=str(tiny_path), old_data=(stored(old, tmp_path / "old.parquet"),))
+    material = gather(plan)
+    assert len(material.old) + len(material.remembered) == 30
+    for name, some in (("old", old), ("new", lines(40, pages=10))):
+        stored([replace(sample, image=encoded(sample)[0][:-100]) for sample in some], tmp_path / f"{name}.parquet")
+        with pytest.raises(DataError, match=rf"{name}\.parquet row \d+: .*truncated"):
+            gather(plan)
 
 
 def test_the_seed_decides():

@@ -10,6 +10,7 @@ from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
 from drethtr.layout.network import COARSE, MAPS, TEXT
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.supply import Supply
+from drethtr.training.layout import crops
 from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, CropConfig, targets, traced
 from drethtr.training.layout.sources import MarkedSupply
 
@@ -76,6 +77,24 @@ class Same(Supply):
 
     def digest(self):
         return "same"
+
+
+def test_crops_have_other_random_numbers_than_the_pages_they_show(monkeypatch):
+    """In a run of synthetic pages with seed 0, each kind of page came at its own scale."""
+    made, cropped = [], []
+
+    class Made(Same):
+        def sample(self, number, seed):
+            made.append(np.random.default_rng((seed, number)).random())
+            return page()
+
+    def note(page, config, rng):
+        cropped.append(rng.random())
+        return (np.zeros(1),) * 3
+
+    monkeypatch.setattr(crops, "crop", note)
+    CropBatches(Mixture((Made(),), (1.0,), 0), CropConfig(batch=4, per_page=1))[0]
+    assert len(made) == len(cropped) == 4 and not set(made) & set(cropped)
 
 
 def test_batches_depend_on_seed_and_chunk_alone():

@@ -105,6 +105,19 @@ def test_a_page_is_the_same_by_whatever_name_it_is_given(tmp_path, monkeypatch):
     assert len(train) == 4 and len(held) == 1
 
 
+def test_a_page_that_two_files_describe_is_one_page(tmp_path):
+    """Half of an export in PAGE and ALTO was validated on pages that the other half had taught."""
+    for number in range(5):
+        put_page(tmp_path, f"letter_{number}")
+    (tmp_path / "more").mkdir()
+    copy = tmp_path / "more" / "letter_3.page.xml"
+    copy.write_bytes((tmp_path / "letter_3.page.xml").read_bytes())
+    with pytest.raises(DataError, match=r"letter_3\.page\.xml: describes the same page as .*; give one of them"):
+        split([str(tmp_path / "*.xml"), str(copy)], (), tmp_path)
+    with pytest.raises(DataError, match="both in DATA and in --validation"):
+        split([str(tmp_path / "*.xml")], [str(copy)], tmp_path)
+
+
 def test_pages_are_not_trained_on_and_validated_with(pages, monkeypatch):
     monkeypatch.chdir(pages)
     both = f'validation.paths=["held", "{pages / "train" / "a2.page.xml"}"]'

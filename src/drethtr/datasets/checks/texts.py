@@ -69,12 +69,13 @@ def unseen(text: str) -> str:
 
 
 def editorial_marks(splits: Splits) -> list[Finding]:
-    """Find lines with marks of editors, which count as not clean: no model learns or is measured by them."""
+    """Find lines that are not clean, as by marks of editors: no model learns or is measured by them."""
     every = [sample for samples in splits.values() for sample in samples if not sample.clean]
     counts = Counter(mark for sample in every for mark in marks_in(sample.text))
     rows = [Row(sample.key, " ".join(marks_in(sample.text))) for sample in every]
-    shown = f": {', '.join(f'{mark[:20]} ×{number}' for mark, number in counts.most_common(8))}" if counts else ""
-    message = f"lines that are not clean, left out of training and evaluation; they have editorial marks{shown}"
+    shown = ", ".join(f"{mark[:20]} ×{number}" for mark, number in counts.most_common(8))
+    marks = f"; editorial marks: {shown}" if counts else ""
+    message = f"lines that are not clean, left out of training and evaluation{marks}"
     return finding_if(Severity.NOTE, "editorial marks", message, rows)
 
 

@@ -68,18 +68,22 @@ def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
     # Names only: a file that cannot be opened, such as a broken link, is reported as unusable instead of missing.
     names = {path.name for path in folder.iterdir() if not (is_hidden(path) or path.is_dir())}
     texts = {normalize("NFC", name): name for name in sorted(names)}  # on macOS, accents may be decomposed
-    owned: dict[str, list[str]] = {}
+    owned: dict[str, list[tuple[int, str]]] = {}
     for name in sorted(name for name in names if Path(name).suffix.lower() in IMAGES):
         stem = Path(name).stem
-        stems = (stem.removesuffix(variant) for variant in VARIANTS if stem.endswith(variant))
-        wanted = [stem + ending for stem in stems for ending in TRANSCRIPTIONS]
-        known = (name if name in names else texts.get(normalize("NFC", name)) for name in wanted)
-        text = next(filter(None, known), None)
+        wanted = (
+            (order, stem.removesuffix(variant) + ending)
+            for order, variant in enumerate(VARIANTS)
+            if stem.endswith(variant)
+            for ending in TRANSCRIPTIONS
+        )
+        known = ((order, text if text in names else texts.get(normalize("NFC", text))) for order, text in wanted)
+        order, text = next((found for found in known if found[1]), (0, None))
         if text is None:
             expected = " or ".join(stem + ending for ending in TRANSCRIPTIONS)
             yield LeftOut(str(folder / name), UNTRANSCRIBED, f"{UNTRANSCRIBED}; expected {expected} beside it")
         else:
-            owned.setdefault(text, []).append(name)
+            owned.setdefault(text, []).append((order, name))
     for text, images in owned.items():
         yield line_of(folder / text, images, source)
     for lonely in sorted(name for name in names - owned.keys() if name.endswith(GROUND_TRUTH)):
@@ -91,14 +95,11 @@ def is_untranscribed(entry: Entry) -> bool:
     return isinstance(entry, LeftOut) and entry.reason == UNTRANSCRIBED
 
 
-def line_of(text: Path, images: list[str], source: Path) -> Entry:
-    """The line of a text file and its images, of which the preferred variant is used."""
-    [ending] = islice((ending for ending in TRANSCRIPTIONS if text.name.endswith(ending)), 1)
-    stem = text.name.removesuffix(ending)
-    variants = {name: normalize("NFC", Path(name).stem).removeprefix(normalize("NFC", stem)) for name in images}
-    image, *others = sorted(images, key=lambda name: VARIANTS.index(variants[name]))
-    if others and variants[others[0]] == variants[image]:
-        return LeftOut(str(text), "belongs to two images", f"belongs to two images, {image} and {others[0]}")
+def line_of(text: Path, images: list[tuple[int, str]], source: Path) -> Entry:
+    """The line of a text file and its images, each with its place among `VARIANTS`, of which the first is used."""
+    (order, image), *others = sorted(images)
+    if others and others[0][0] == order:
+        return LeftOut(str(text), "belongs to two images", f"belongs to two images, {image} and {others[0][1]}")
     try:
         written = read_transcription(text)
     except DataError as error:
@@ -110,7 +111,7 @@ def line_of(text: Path, images: list[str], source: Path) -> Entry:
         source.resolve().name,
         page="/".join(part for part in folder.relative_to(source).parts if not folder_split(part)) or None,
         key=str(folder / image),
-        id=stem,
+        id=text.name.removesuffix(".txt").removesuffix(".gt"),
         split=split_of_folder(folder, source),
     )
 

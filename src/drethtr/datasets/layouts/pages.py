@@ -5,6 +5,7 @@ of the page image cannot be kept. A page is one sample group (`page`), named aft
 Lines that can only be read upside down are turned, since no model should learn from them as they lie.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from drethtr.datasets.sample import Entry, LeftOut, Remark, Sample
 from drethtr.datasets.splits import split_named, split_of_folder
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem, visible_below
 from drethtr.documents.page import TextLine
-from drethtr.documents.read import by_trust, read_page
+from drethtr.documents.read import by_trust, first_bytes, read_page
 from drethtr.documents.transcription import Review
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
@@ -35,6 +36,9 @@ from drethtr.text.normalize import for_scoring, marks_in
 
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that contain the XML for images above or beside them; they are not part of page or set names."""
+
+ROOT = re.compile(rb"<(?:\w+:)?(?:PcGts|alto)\b")
+"""The start of a page in PAGE or ALTO."""
 
 BACKWARD = Remark("Baselines from right to left below upright letters were turned around")
 HEAD_DOWN = Remark("Lines that can only be read upside down were turned")
@@ -68,7 +72,7 @@ class Pages(Layout):
     If people have worked in the folder with `drethtr edit`, only lines that they have confirmed are taken.
 
     unconfirmed  whether to take the others, too
-    transcribed  whether to pass over lines without a text, and XML files that are no pages
+    transcribed  whether to pass over lines without a text, and XML files of another kind
     outlines     which outlines of lines are used
     images       a folder in which the images of pages are looked for first
     """
@@ -99,7 +103,7 @@ class Pages(Layout):
         # For this source only: a process that was forked could not use its threads.
         reader = cache(partial(Recognizer.load, decoder="ctc", threads=1))
         for path in files:
-            if self.transcribed and source.is_dir() and not is_page(path):
+            if self.transcribed and source.is_dir() and is_of_another_kind(path):
                 continue
             split = self.split_of(path.parent, source) if source.is_dir() else ""
             name, page = self.set_name or document_name(source), page_name(path, source)
@@ -197,12 +201,23 @@ def descriptions(folder: Path) -> list[Path]:
 
 
 def is_page(path: Path) -> bool:
-    """Whether a file is a page; exports also contain other XML, such as `mets.xml`."""
+    """Whether a file is a page."""
     try:
         read_page(path)
     except DataError:
         return False
     return True
+
+
+def is_of_another_kind(path: Path) -> bool:
+    """Whether an XML file is no page, such as the `mets.xml` of an export; a damaged page still is one."""
+    if is_page(path):
+        return False
+    try:
+        head = first_bytes(path).replace(b"\0", b"")  # as if UTF-16 were UTF-8
+    except DataError:
+        return False
+    return bool(head) and not ROOT.search(head)
 
 
 def is_reviewed(path: Path) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout, within
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.splits import split_named
@@ -63,7 +64,7 @@ def fields_of(row: str) -> list[str]:
 def entry(fields: list[str], source: Path, split: str, name: str, where: str) -> Entry:
     """One row."""
     names = [f"{folder}/{fields[0]}{ending}" for folder in FOLDERS for ending in ENDINGS]
-    image = next((source / place for place in names if (source / place).is_file()), None)
+    image = next((source / place for place in names if is_file(source / place)), None)
     if image is None:
         return LeftOut(f"{where}: {fields[0]}", "no image")
     text = "".join(" " if token == SPACE else token for token in fields[1:])

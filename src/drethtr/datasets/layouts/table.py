@@ -77,11 +77,11 @@ def tables_of(source: Path) -> list[Path]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether the first row names an image."""
+    """Whether the first row names an image, or the table cannot be read; other texts may be in any encoding."""
     try:
         _, first = next(rows_in(path), (0, {}))
-    except DataError:  # not a table, such as a readme in another encoding
-        return False
+    except DataError:
+        return path.suffix.lower() != ".txt"
     return isinstance(first, dict) and Path(str(first.get("file"))).suffix.lower() in IMAGES
 
 

@@ -19,8 +19,8 @@ from drethtr.datasets.sample import Sample, grouped, lines_digest, set_of
 from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 
-RECOMBINE = 1  # separates these random numbers from those of the order
-
+RECOMBINE = 5
+"""Separates these random numbers from those of the order, and of batches (`batch.py`), which may have the same seed."""
 
 Item = TypeVar("Item")
 """What is learned from: a line, or a marked page."""

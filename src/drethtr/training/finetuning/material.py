@@ -122,9 +122,12 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     lines = open_all(plan.data, pages)
     parts = all_lines(lines, seed=plan.seed) if plan.cross_fit else split_lines(lines, given, seed=plan.seed)
     parts = drop_unreadable(parts, start.preparation, widest_line(start))
-    old, remembered = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
-    for name, samples in (("training lines", parts.train), ("--old-data", (*old, *remembered))):
-        check_apart({name: samples, "validation lines": parts.validation})
+    earlier = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
+    old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), Counter())) for some in earlier)
+    # Training lines, too: cross-fitting measures on them, and forgetting is measured on old lines that are not learned.
+    check_apart(
+        {"--old-data": (*old, *remembered), "validation lines": parts.validation, "training lines": parts.train}
+    )
     alphabet = AlphabetChange.between(
         start.tokenizer,
         [sample.text for sample in (*parts.train, *old)],
@@ -270,21 +273,33 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
     Raises:
         DataError: if an image cannot be read, or too few lines are left.
     """
-    kept, left_out = [], Counter(parts.left_out)
-    for sample in parts.train:
-        columns = prepared_columns(sample.size(), preparation)
-        if columns > widest:
-            left_out["too wide to train on"] += 1
-        elif columns < MIN_COLUMNS * len(sample.text):
-            left_out["with more text than fits the image"] += 1
-        else:
-            kept.append(sample)
+    left_out = Counter(parts.left_out)
+    kept = fitting(parts.train, preparation, widest, left_out)
     # Half of what is asked for at the start: a few broken images must not stop a run.
     if len(kept) < MIN_LINES / 2:
         raise DataError(
             f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"
         )
     return replace(parts, train=tuple(kept), left_out=left_out)
+
+
+def fitting(samples: Sequence[Sample], preparation: Preparation, widest: int, left_out: Counter[str]) -> list[Sample]:
+    """The lines that are neither too narrow for their text nor too wide; lines left out are counted.
+
+    Raises:
+        DataError: if an image cannot be read.
+    """
+    kept = []
+    for sample in samples:
+        columns = prepared_columns(sample.size(), preparation)
+        if columns > widest:
+            left_out["too wide to train on"] += 1
+        elif columns < MIN_COLUMNS * len(sample.text):
+            left_out["with more text than fits the image"] += 1
+        else:
+            sample.line()  # a truncated image would end a run in its middle
+            kept.append(sample)
+    return kept
 
 
 def prepared_columns(size: tuple[int, int], preparation: Preparation) -> float:

@@ -36,6 +36,9 @@ STEP = 8.0
 FADING = 0.05
 """How far a band reaches below the baseline, relative to its thickness."""
 
+CROP = 1
+"""Separates these random numbers from those of synthetic pages, which may have the same seed."""
+
 TURNED, STEEP, NEGATIVE, GHOST = 0.04, 0.1, 0.05, 0.15
 """Shares of crops that are turned by a quarter, tilted much, light on dark, and that show the back of a page."""
 
@@ -108,7 +111,7 @@ class CropBatches:
         wanted, crops = self.config, []
         for number in range(chunk * wanted.batch, (chunk + 1) * wanted.batch):
             page = traced(self.mixture.sample(number))
-            rng = np.random.default_rng((self.mixture.seed, number))
+            rng = np.random.default_rng((self.mixture.seed, number, CROP))
             crops.append([crop(page, wanted, rng) for _ in range(wanted.per_page)])
         return [Crops(*map(np.stack, zip(*batch, strict=True))) for batch in zip(*crops, strict=True)]
 

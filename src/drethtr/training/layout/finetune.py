@@ -84,10 +84,19 @@ def split(data: Sequence[str], validation: Sequence[str], images: Path | None = 
     return sorted(set(names).difference(held)), held
 
 
-def described(data: Sequence[str], images: Path | None) -> dict[Path, str]:
-    """The PAGE or ALTO files by their place, each with one of the names that it is given by."""
-    found = open_references(data, texts=False, images=images)
-    return {place_of(original): str(original.description) for original in found}
+def described(data: Sequence[str], images: Path | None) -> dict[tuple[Path, int], str]:
+    """The PAGE or ALTO files by the image they describe, each with one of the names that it is given by.
+
+    Raises:
+        DataError: if two of them describe the same image.
+    """
+    found: dict[tuple[Path, int], str] = {}
+    for original in open_references(data, texts=False, images=images):
+        name = str(original.description)
+        first = found.setdefault(place_of(original), name)
+        if Path(first).resolve() != Path(name).resolve():
+            raise DataError(f"describes the same page as {first}; give one of them", name)
+    return found
 
 
 def finetune_layout(

@@ -115,7 +115,7 @@ def train_layout(
                 values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
                 log.advance(len(crops.grays), **values)
                 if progress.step % 20 == 0:
-                    log.record("train", progress.samples, **values)
+                    log.record("train", progress.samples, values)
                 if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                     progress = validator(learner, replace(progress, validated=progress.samples), run, log)
                 stopping = is_finished(progress, run.samples, run.patience) or time.monotonic() > deadline

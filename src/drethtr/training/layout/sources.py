@@ -114,10 +114,9 @@ def pages_digest(originals: Sequence[Original]) -> str:
     return digest.hexdigest()[:12]
 
 
-def place_of(original: Original) -> Path:
-    """The file that describes a page, the same by whatever name it is given."""
-    assert original.description is not None
-    return original.description.resolve()
+def place_of(original: Original) -> tuple[Path, int]:
+    """The image of a page, the same by whatever name it is given, and the number of its frame."""
+    return original.source.path.resolve(), original.source.frame
 
 
 def check_apart(training: Iterable[Supply[MarkedPage]], validation: Iterable[Original]) -> None:
