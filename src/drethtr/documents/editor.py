@@ -202,8 +202,8 @@ class Editor(ABC):
         return new
 
     @abstractmethod
-    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
-        """Set kind and outline of a region, where they differ from `old`."""
+    def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
+        """Set kind and outline of regions, each given as it is and as it shall be, where these differ."""
 
     @abstractmethod
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:

@@ -243,10 +243,12 @@ class PageFile:
         editor = file.editor
         edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
+        changes = []
         for region in regions:
             old = described[region.id]
             if (old.kind, old.polygon) != (region.kind, region.polygon) and region.id in self.region_ids:
-                edits += editor.set_region(old.id, self.region_in_units(region), old)
+                changes.append((old, self.region_in_units(region)))
+        edits += editor.set_regions(changes)
         file = file.edited(edits)
         gone = [region.id for region in file.page.regions if region.id not in wanted]
         file = file.edited(file.editor.remove_regions(gone))
@@ -325,15 +327,17 @@ class PageFile:
 
     def region_edits(self, before: Page, after: Page) -> Iterator[Edit]:
         """Edits of the texts of whole regions, where they equalled the lines of the page before."""
-        texts = {region.id: joined(region) for region in before.regions}
+        texts = {region.id: texts_of(region) for region in before.regions}
         elements = self.editor.region_texts()
         for region in after.regions:
-            old, new = texts.get(region.id), joined(region)
-            if old is not None and old != new and (unicode := elements.get(region.id)) is not None:
-                # A text that differs from its lines, such as an edition's, is somebody's own and stays.
-                rows = [row.strip() for row in unicode.text.strip().splitlines()]
-                if "\n".join(rows) == old:
-                    yield Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode())
+            old, new, unicode = texts.get(region.id), texts_of(region), elements.get(region.id)
+            if old is None or old == new or unicode is None:
+                continue
+            # A text that differs from its lines, such as an edition's, is somebody's own and stays; a line without text
+            # may have an empty row or none.
+            rows = filter(None, map(str.strip, unicode.text.splitlines()))
+            if list(rows) == list(filter(None, old)):
+                yield Edit(unicode.inside, unicode.inside_end, escape("\n".join(new), quote=False).encode())
 
     def edited(self, edits: Iterable[Edit]) -> Self:
         """Apply edits, and sign the file with a comment."""
@@ -362,6 +366,6 @@ def as_read(line: TextLine) -> TextLine:
     return line if text is None else replace(line, transcription=replace(text, text=clean(text.text).strip()))
 
 
-def joined(region: Region) -> str:
-    """The texts of the lines of a region, one per row."""
-    return "\n".join(line.text for line in region.lines)
+def texts_of(region: Region) -> list[str]:
+    """The texts of the lines of a region."""
+    return [line.text for line in region.lines]
