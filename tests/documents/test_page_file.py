@@ -128,6 +128,19 @@ def test_a_line_can_be_removed_and_every_one(file):
     assert ids(file.with_new_lines([NEW], None)) == ["new"]
 
 
+def test_lines_without_ids_stay_known_by_their_numbers(file):
+    file = PageFile.parse(re.sub(rb' (?:id|ID)="l[12]"', b"", file.data), "a")
+    assert ids(file) == ["l0", "line_2", "line_3", "l3"]
+    texts = {line.id: line.text for line in file.page.lines}
+    changed = file.with_new_lines([NEW], None)
+    assert ids(changed) == ["new", "l0", "line_2", "line_3", "l3"]
+    assert ids(file.without_lines(["l0"])) == ["line_2", "line_3", "l3"]
+    moved = arranged(file, ("other", ["l3", "line_3"]), ("r1", ["line_2", "l0"]))
+    assert ids(moved) == ["l3", "line_3", "line_2", "l0"]
+    for one in (changed, moved):
+        assert texts.items() <= {line.id: line.text for line in one.page.lines}.items()
+
+
 def regions_of(file):
     return [(region.id, [line.id for line in region.lines]) for region in file.page.regions]
 
@@ -212,6 +225,22 @@ def test_a_reading_order_keeps_what_else_it_names(tmp_path):
     changed = arranged(file, ("new", ["l3"]), ("r1", ["l0", "l1", "l2"]))
     assert regions_of(changed) == [("new", ["l3"]), ("r1", ["l0", "l1", "l2"])]
     assert re.findall(rb'<ElementRef[^>]*REF="(\w+)"', changed.data) == [b"new", b"r1", b"picture"]
+
+
+def test_lines_leave_a_cell_of_transkribus_and_a_picture(tmp_path):
+    """The cell stays in its table, as a region without lines; the picture is none."""
+    place = b'<Coords points="0,0 9,0 9,9"/>'
+    line = b'%s<TextLine id="%s">%s</TextLine>'
+    cell = b'<TableRegion id="t">%s<TableCell id="c" row="1" col="0">%s</TableCell></TableRegion>'
+    more = cell % (place, line % (place, b"x", place)) + b'<ImageRegion id="g">%s</ImageRegion>' % (
+        line % (place, b"y", place)
+    )
+    data = put_page(tmp_path, "a").read_bytes().replace(b"</TextRegion>", b"</TextRegion>" + more)
+    file = PageFile.parse(data, "a")
+    assert regions_of(file)[1:] == [("c", ["x"]), ("g", ["y"])]
+    changed = arranged(file, ("r1", ["x", "y", *[f"l{number}" for number in range(4)]]), ("c", []), ("g", []))
+    assert regions_of(changed) == [("r1", ["x", "y", "l0", "l1", "l2", "l3"]), ("c", [])]
+    assert changed.page.regions[1].cell == CellPlace("t", 1, 0) and b"<ImageRegion" in changed.data
 
 
 def test_each_line_must_be_in_a_region(file):

@@ -120,6 +120,9 @@ class Editor(ABC):
     markup: Markup
     parsed: Parsed
 
+    id_name: ClassVar[str]
+    """The attribute for ids."""
+
     region_name: ClassVar[str]
     """The element that contains lines."""
 
@@ -136,6 +139,12 @@ class Editor(ABC):
         """Assigns ids that are not in the file."""
         ids = (element.attributes.get(key, "") for element in self.markup.root.walk() for key in ("id", "ID"))
         return Identifiers([*ids, *self.parsed.lines])
+
+    def set_ids(self) -> Iterator[Edit]:
+        """Write the ids by which lines are known, where they have none of their own."""
+        for id, element in self.parsed.lines.items():
+            if element.attributes.get(self.id_name) != id:
+                yield self.splicer.set_attribute(element, self.id_name, id)
 
     @abstractmethod
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:

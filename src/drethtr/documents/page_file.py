@@ -5,7 +5,8 @@
     file.data
 
 Every change returns a new file that preserves all other bytes, including elements and attributes of other programs. A
-line is identified by its id; its revision changes with its element.
+line is identified by its id; its revision changes with its element. Lines without an id of their own are numbered; when
+others are added, removed or moved, they get that id for good.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -187,6 +188,8 @@ class PageFile:
         added = [line for lines in new.values() for line in lines]
         if not all(line.baseline or line.polygon for line in added):
             raise DataError("a new line needs a baseline or a polygon", self.name)
+        if (with_ids := self.with_ids()) is not self:
+            return with_ids.with_lines_after(new)
         editor, edits = self.editor, list[Edit]()
         first = next(iter(self.lines), None)
         if first is None and editor.first_region() is None:
@@ -214,15 +217,16 @@ class PageFile:
         Raises:
             DataError: if there is no such line.
         """
-        elements = [self.element(line) for line in line_ids]
+        file = self.with_ids()
+        elements = [file.element(line) for line in line_ids]
         references = [
             element
-            for order in self.markup.root.children
+            for order in file.markup.root.children
             if order.name == "ReadingOrder"
             for element in order.walk()
             if element.attributes.get("REF") in line_ids
         ]
-        return self.edited(map(self.editor.splicer.remove, (*elements, *references))).following(self)
+        return file.edited(map(file.editor.splicer.remove, (*elements, *references))).following(self)
 
     def with_regions(self, regions: Sequence[Region]) -> Self:
         """The file with these regions in this order, each with its lines in order.
@@ -238,14 +242,17 @@ class PageFile:
             raise DataError("each line must be in one of the regions", self.name)
         # Step by step, parsed in between: edits must not overlap, and a new or a moved element has no place before.
         added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
-        file = self.edited(self.editor.new_regions(added))
+        file = self.with_ids()
+        file = file.edited(file.editor.new_regions(added))
         file = file.edited(file.moved_lines(wanted))
         editor = file.editor
         edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
+        wanted = {id: lines for id, lines in wanted.items() if id in described}  # a picture without lines is none
         changes = []
         for region in regions:
-            old = described[region.id]
+            if (old := described.get(region.id)) is None:
+                continue
             if (old.kind, old.polygon) != (region.kind, region.polygon) and region.id in self.region_ids:
                 changes.append((old, self.region_in_units(region)))
         edits += editor.set_regions(changes)
@@ -320,6 +327,10 @@ class PageFile:
         page = replace(self.page, regions=(Region("", (line,)),))
         [scaled] = page.as_described().resized(*self.parsed.size).lines
         return scaled
+
+    def with_ids(self) -> Self:
+        """The file in which each line has the id by which it is known, as its number may be another's from now on."""
+        return self.edited(self.editor.set_ids())
 
     def following(self, before: Self) -> Self:
         """Update the texts of whole regions, as in PAGE, where they equalled the lines in the file `before`."""

@@ -20,6 +20,7 @@ KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
 class ALTOEditor(Editor):
     """Edits ALTO: text in String elements, reviews in the attribute `CS` and a tag."""
 
+    id_name = "ID"
     region_name = "TextBlock"
 
     @cached_property

@@ -27,6 +27,7 @@ MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
 class PageXMLEditor(Editor):
     """Edits PAGE XML: text in TextEquiv and Word, reviews and numbers in the attribute `custom`."""
 
+    id_name = "id"
     region_name = "TextRegion"
     after_lines = ("TextEquiv", "TextStyle")
 
