@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ from printed_pages import draw_page, put_page
 from drethtr import Recognizer
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
+from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review, Transcription
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import RECORD
 from drethtr.pages.source import open_originals
@@ -532,19 +535,29 @@ def test_force_does_not_replace_the_work_of_a_person(transcribe, scans):
     assert path.read_text(encoding="utf-8") == reviewed
 
 
-def test_results_from_before_a_person_corrected_another_are_named(transcribe, scans):
+@pytest.mark.parametrize("folder", [".", "out"])
+def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_path, tmp_path, folder):
     """What is advised writes them from the corrected text, after which nothing is said."""
-    run = (scans, "--output", scans, "--format")
-    transcribe(*run, "page,csv")
-    assert "a person has since" not in transcribe(*run, "page,csv").err
-    path = scans / "one.page.xml"
-    pattern, marked = '(<TextLine [^>]*custom=")', r"\1drethtr {review:corrected;} "
-    path.write_text(re.sub(pattern, marked, path.read_text(encoding="utf-8"), count=1), encoding="utf-8")
-    (scans / "one.csv").touch()  # within a second of each other: as a run writes them
-    os.utime(scans / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
-    assert "one.png: a person has since corrected results in" in transcribe(*run, "page,csv").err
-    assert transcribe(*run, "csv", "--force").code == 0
-    again = transcribe(*run, "page,csv")
+    scan, out = tmp_path / "one.png", tmp_path / folder
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(scan)
+
+    def transcribe(input, formats, *more):
+        return drethtr("transcribe", input, "--format", formats, "--output", out, "--model", tiny_path, *more)
+
+    transcribe(scan, "page,csv")
+    assert "a person has since" not in transcribe(scan, "page,csv").err
+    path = out / "one.page.xml"
+    file = PageFile.parse(path.read_bytes(), "one")
+    corrected = Transcription("corrected", review=Review.CORRECTED)
+    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
+    (out / "one.csv").touch()  # within a second of each other: as a run writes them
+    os.utime(out / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
+    told = transcribe(scan, "page,csv").err
+    assert "one.png: a person has since corrected results in" in told
+    assert "give the corrected files as inputs" in told
+    assert transcribe(path, "csv", "--force").code == 0
+    assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
+    again = transcribe(scan, "page,csv")
     assert again.code == 0 and "a person has since" not in again.err
 
 

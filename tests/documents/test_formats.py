@@ -80,6 +80,14 @@ def test_json_says_whether_confidences_are_calibrated(calibrated):
     assert {line.transcription and line.transcription.calibrated for line in read_json(earlier, "x").lines} == {None}
 
 
+def test_a_line_of_json_is_one_line(tmp_path):
+    said = json.loads(FORMATS["json"].write(document_of(letter_page())))
+    said["regions"][1]["lines"][0] |= {"text": "Rom\n1805"}
+    said["regions"][1]["lines"][0]["words"][0]["text"] = "Rom\u2028"
+    page = read_json(json.dumps(said), "x")
+    assert page.lines[-1].text == "Rom 1805" and len(FORMATS["txt"].write(document_of(page)).splitlines()) == 3
+
+
 def test_a_page_comes_back_from_json_with_the_tags_of_people():
     tags = (Tag("person", 0, 5, (("firstname", "Anne"), ("notice", "she; {her}"))), Tag("gap", 3))
     page = letter_page().with_lines(lambda line: replace(line, transcription=Transcription("a line", tags=tags)))

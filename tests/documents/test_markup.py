@@ -3,7 +3,7 @@ import sys
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drethtr.base.errors import DataError
@@ -127,7 +127,9 @@ def test_edits_leave_all_else_alone():
 
 
 @given(st.text())
-def test_clean_text_goes_through_xml(text):
+@example("a\tb\nc\rd\x85e\u2028f\u2029g\fh\x1ci")
+def test_clean_text_goes_through_xml_on_one_line(text):
+    assert len(clean(text).splitlines()) <= 1
     assert parse(f"<a>{escape(clean(text))}</a>".encode(), "x").root.text == clean(text)
     assert [c for c, kept in zip(text, clean(text), strict=True) if c != kept and c.isprintable()] == []
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.documents import image_beside
@@ -81,6 +82,23 @@ def test_similar_names_are_in_the_message(tmp_path):
         image_beside(tmp_path / "x.xml", "Brief001.jpg")
     assert "Brief_001.jpg" in str(caught.value)
     assert "cover.jpg" not in str(caught.value) and "Brief_003" not in str(caught.value)
+
+
+def test_a_missing_image_takes_little_longer_in_a_large_folder(tmp_path):
+    """In thousands of pages whose images have other names, each name would be compared with each."""
+
+    def missing():
+        with pytest.raises(DataError, match="similar names"):
+            image_beside(tmp_path / "x.xml", "scan 17.jpg")
+
+    taken = []
+    for number in range(300):
+        (tmp_path / f"scan_{number:05}.jpg").touch()
+        if number in (9, 299):
+            os.utime(tmp_path, (0, number))
+            missing()  # lists the folder
+            taken.append(steps(missing))
+    assert taken[1] < taken[0] + 10 * 290
 
 
 def test_an_image_that_was_put_there_since_is_found(tmp_path):

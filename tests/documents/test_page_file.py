@@ -128,6 +128,19 @@ def test_a_line_can_be_removed_and_every_one(file):
     assert ids(file.with_new_lines([NEW], None)) == ["new"]
 
 
+def test_lines_without_ids_stay_known_by_their_numbers(file):
+    file = PageFile.parse(re.sub(rb' (?:id|ID)="l[12]"', b"", file.data), "a")
+    assert ids(file) == ["l0", "line_2", "line_3", "l3"]
+    texts = {line.id: line.text for line in file.page.lines}
+    changed = file.with_new_lines([NEW], None)
+    assert ids(changed) == ["new", "l0", "line_2", "line_3", "l3"]
+    assert ids(file.without_lines(["l0"])) == ["line_2", "line_3", "l3"]
+    moved = arranged(file, ("other", ["l3", "line_3"]), ("r1", ["line_2", "l0"]))
+    assert ids(moved) == ["l3", "line_3", "line_2", "l0"]
+    for one in (changed, moved):
+        assert texts.items() <= {line.id: line.text for line in one.page.lines}.items()
+
+
 def regions_of(file):
     return [(region.id, [line.id for line in region.lines]) for region in file.page.regions]
 
@@ -193,6 +206,41 @@ def test_lines_become_cells_of_a_table_and_lines_again(file):
         and b"TableRegion" not in flat.data
         and b"ComposedBlock" not in flat.data
     )
+
+
+def test_many_regions_get_new_kinds(file):
+    """In ALTO, in one list of tags."""
+    file = arranged(file, *((f"n{number}", [f"l{number}"]) for number in range(4)))
+    kinds = {"n0": "margin", "n1": "index-card", "n2": "heading", "n3": ""}
+    changed = file.with_regions([replace(region, kind=kinds[region.id]) for region in file.page.regions])
+    assert {region.id: region.kind for region in changed.page.regions} == kinds
+    assert changed.data.count(b"<Tags>") <= 1
+
+
+def test_a_reading_order_keeps_what_else_it_names(tmp_path):
+    data = put_page(tmp_path, "a", "alto").read_bytes()
+    listed = b'<ElementRef ID="e1" REF="r1"/><ElementRef ID="e2" REF="picture"/>'
+    order = b'<ReadingOrder><OrderedGroup ID="o">%s</OrderedGroup></ReadingOrder><Layout>' % listed
+    file = PageFile.parse(data.replace(b"<Layout>", order), "a")
+    changed = arranged(file, ("new", ["l3"]), ("r1", ["l0", "l1", "l2"]))
+    assert regions_of(changed) == [("new", ["l3"]), ("r1", ["l0", "l1", "l2"])]
+    assert re.findall(rb'<ElementRef[^>]*REF="(\w+)"', changed.data) == [b"new", b"r1", b"picture"]
+
+
+def test_lines_leave_a_cell_of_transkribus_and_a_picture(tmp_path):
+    """The cell stays in its table, as a region without lines; the picture is none."""
+    place = b'<Coords points="0,0 9,0 9,9"/>'
+    line = b'%s<TextLine id="%s">%s</TextLine>'
+    cell = b'<TableRegion id="t">%s<TableCell id="c" row="1" col="0">%s</TableCell></TableRegion>'
+    more = cell % (place, line % (place, b"x", place)) + b'<ImageRegion id="g">%s</ImageRegion>' % (
+        line % (place, b"y", place)
+    )
+    data = put_page(tmp_path, "a").read_bytes().replace(b"</TextRegion>", b"</TextRegion>" + more)
+    file = PageFile.parse(data, "a")
+    assert regions_of(file)[1:] == [("c", ["x"]), ("g", ["y"])]
+    changed = arranged(file, ("r1", ["x", "y", *[f"l{number}" for number in range(4)]]), ("c", []), ("g", []))
+    assert regions_of(changed) == [("r1", ["x", "y", "l0", "l1", "l2", "l3"]), ("c", [])]
+    assert changed.page.regions[1].cell == CellPlace("t", 1, 0) and b"<ImageRegion" in changed.data
 
 
 def test_each_line_must_be_in_a_region(file):
@@ -272,6 +320,19 @@ def test_the_text_of_a_region_follows_its_lines_unless_it_was_another(tmp_path):
         assert b"<Unicode>%s" % after in changed.data
         if before == whole:
             assert b"<Unicode>" + whole[len(lines[0].text) + 1 :] + b"</Unicode>" in file.without_lines(["l0"]).data
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n\n "])
+def test_the_text_of_a_region_follows_its_lines_if_some_have_none(tmp_path, end):
+    """With an empty row for these, as Transkribus writes it, or without."""
+    data = put_page(tmp_path, "a").read_bytes()
+    file = PageFile.parse(data, "a")
+    file = file.with_lines([replace(line, transcription=None) for line in file.page.lines[1:]])
+    start, last, rest = file.data.rpartition(b"</TextLine>")
+    text = b"<TextEquiv><Unicode>%s</Unicode></TextEquiv>" % (file.page.lines[0].text.encode() + end)
+    file = PageFile.parse(start + last + text + rest, "a")
+    changed = file.with_line(reviewed(file.line("l0"), "other", Review.CORRECTED))
+    assert re.search(rb"<TextEquiv><Unicode>other\s*</Unicode></TextEquiv>\s*</TextRegion>", changed.data)
 
 
 def test_an_update_replaces_no_text_of_a_person(file):

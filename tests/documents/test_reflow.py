@@ -20,6 +20,9 @@ from drethtr.documents.transcription import PageWord
     [
         (["Thurs-", "day at", "six."], "Thursday at six."),
         (["Haupt¬", "mann"], "Hauptmann"),
+        (["Haupt\u2010", "mann"], "Hauptmann"),
+        (["com\u0303-", "mune"], "com\u0303mune"),
+        (["\u0303-", "mune"], "\u0303- mune"),
         (["Anne-", "Marie"], "Anne- Marie"),
         (["he said -", "and went"], "he said - and went"),
         (["", " a ", ""], "a"),

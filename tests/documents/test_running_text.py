@@ -75,8 +75,8 @@ def word_document(body, method=ZIP_STORED):
 
 def test_word_documents_need_no_extra(text_of):
     first = "<w:p><w:r><w:t>one t</w:t></w:r><w:r><w:t>wo</w:t><w:br/><w:t>three</w:t></w:r></w:p>"
-    body = f"{first}<w:p><w:r><w:t>four</w:t></w:r></w:p>"
-    assert text_of("a.docx", word_document(body)) == ["one", "two", "three", "four"]
+    body = f"{first}<w:p><w:r><w:t>four</w:t><w:noBreakHyphen/><w:t>fold</w:t></w:r></w:p>"
+    assert text_of("a.docx", word_document(body)) == ["one", "two", "three", "four-fold"]
 
 
 @pytest.mark.parametrize("method", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
@@ -109,6 +109,11 @@ def test_text_boxes_of_word_are_read_once(text_of):
     """They are paragraphs within a paragraph."""
     box = "<w:p><w:r><w:t>one</w:t></w:r><w:txbx><w:p><w:t>box</w:t></w:p></w:txbx><w:r><w:t> two</w:t></w:r></w:p>"
     assert text_of("a.docx", word_document(box)) == ["one", "two", "box"]
+    shape = "<w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent>"
+    both = f"<w:AlternateContent><w:Choice>{shape}</w:Choice><w:Fallback>{shape}</w:Fallback></w:AlternateContent>"
+    run = "<w:r><w:AlternateContent><w:Choice><w:t>two</w:t></w:Choice><w:Fallback><w:t>2</w:t></w:Fallback>"
+    body = f"<w:p><w:r><w:t>one </w:t>{both}</w:r>{run}</w:AlternateContent></w:r></w:p>"
+    assert text_of("a.docx", word_document(body)) == ["one", "two", "box"]
 
 
 BOMBS = {

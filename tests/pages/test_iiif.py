@@ -40,6 +40,16 @@ def test_pages_of_both_versions(tmp_path):
         assert pages[1].name == f"{tmp_path / 'manifest.json'} page 2"
 
 
+def test_a_volume_of_too_many_pages_is_refused(tmp_path, monkeypatch):
+    """Whether they are canvases or images of one."""
+    monkeypatch.setattr("drethtr.pages.iiif.MAX_PAGES", 3)
+    canvas = canvas_3(f"{LIBRARY}/a.jpg")
+    assert len(opened(tmp_path, manifest_3(*[canvas] * 3))) == 3
+    for pages in ([canvas] * 4, [canvas, canvas, canvas | {"items": canvas["items"] * 2}]):
+        with pytest.raises(DataError, match="has more than 3 pages; split it"):
+            opened(tmp_path, manifest_3(*pages))
+
+
 @pytest.mark.parametrize(
     ("service", "size", "expected"),
     [

@@ -5,6 +5,13 @@ from edited_folders import foreign, put_page, scan
 
 from drethtr.documents.beside import page_stem
 from drethtr.pages.inputs import find_inputs
+from drethtr.pages.selection import select
+
+
+@pytest.mark.parametrize("recursive", [False, True])
+def test_a_name_that_no_file_can_have_is_told(tmp_path, recursive):
+    selection = select([tmp_path, "x" * 300], tmp_path / "out", recursive=recursive)
+    assert any("x: cannot be accessed: " in str(error) for error in selection.unreadable)
 
 
 @pytest.mark.parametrize("name", ["", "  "])

@@ -10,6 +10,7 @@ from printed_pages import put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
+from drethtr.base.links import open_ordinary
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page
@@ -183,6 +184,19 @@ def test_what_is_no_volume_is_refused(tmp_path, content):
     (tmp_path / "mets.xml").write_text(content)
     with pytest.raises(DataError, match=r"mets\.xml: "):
         open_originals(tmp_path / "mets.xml")
+
+
+def test_a_description_that_cannot_be_opened_costs_its_page_only(workspace, monkeypatch):
+    def opened(path):
+        if path.name == "a.xml":
+            raise PermissionError(13, "Permission denied")
+        return open_ordinary(path)
+
+    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))
+    monkeypatch.setattr("drethtr.documents.read.open_ordinary", opened)
+    first, second = open_originals(path)
+    assert str(first.error).endswith("a.xml: cannot be read: Permission denied")
+    assert second.error is None and second.has_lines
 
 
 def test_a_damaged_description_costs_its_page_only(workspace, tiny_path, tmp_path):

@@ -44,6 +44,17 @@ def test_what_another_program_has_finished_meanwhile_is_not_read_again(lines, tm
         assert claims.win(one)
 
 
+def test_a_result_with_too_long_a_name_is_told_before_reading(lines, tmp_path):
+    name = "x" * 248
+    (lines / "one.png").rename(lines / f"{name}.png")
+    job = open_job([lines], tmp_path / "out", ["txt", "alto"])
+    with Claims(job.selection.records, force=False) as claims:
+        assert [claims.win(task) for task in job.tasks] == [True, False]
+        [error] = claims.settle()
+    assert f"{name}.alto.xml: cannot be written: " in str(error)
+    assert not list((tmp_path / "out").glob(".x*"))
+
+
 def test_files_of_a_killed_process_are_removed(lines, tiny_path, tmp_path):
     """Not even if it was killed when all results were there."""
     job = open_job([lines], tmp_path / "out")

@@ -134,7 +134,8 @@ class TextLog(RunLog):
         if plan.outdated:
             say(
                 f"drethtr: {some(plan.outdated)}: a person has since corrected results in {self.output}; the others "
-                "still have the text of before; to write these again, name only their formats and add --force"
+                "still have the text of before; to write these again, give the corrected files as inputs, name only "
+                "the other formats, and add --force"
             )
         if plan.unrecorded:
             say(

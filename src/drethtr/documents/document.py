@@ -1,5 +1,6 @@
 """The input of writers: pages with their scans and provenance."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -132,8 +133,9 @@ class Document:
     def titles(self) -> tuple[str, ...]:
         """A title for each page: the image name, with the page number if the image has several pages."""
         images = [page.image for page in self.pages]
+        counts = Counter(images)
         return tuple(
-            f"{image}, page {number}" if number > 1 or images.count(image) > 1 else image
+            f"{image}, page {number}" if number > 1 or counts[image] > 1 else image
             for image, number in zip(images, self.numbers_in_files, strict=True)
         )
 

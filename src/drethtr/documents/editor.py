@@ -120,6 +120,9 @@ class Editor(ABC):
     markup: Markup
     parsed: Parsed
 
+    id_name: ClassVar[str]
+    """The attribute for ids."""
+
     region_name: ClassVar[str]
     """The element that contains lines."""
 
@@ -136,6 +139,12 @@ class Editor(ABC):
         """Assigns ids that are not in the file."""
         ids = (element.attributes.get(key, "") for element in self.markup.root.walk() for key in ("id", "ID"))
         return Identifiers([*ids, *self.parsed.lines])
+
+    def set_ids(self) -> Iterator[Edit]:
+        """Write the ids by which lines are known, where they have none of their own."""
+        for id, element in self.parsed.lines.items():
+            if element.attributes.get(self.id_name) != id:
+                yield self.splicer.set_attribute(element, self.id_name, id)
 
     @abstractmethod
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
@@ -202,8 +211,8 @@ class Editor(ABC):
         return new
 
     @abstractmethod
-    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
-        """Set kind and outline of a region, where they differ from `old`."""
+    def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
+        """Set kind and outline of regions, each given as it is and as it shall be, where these differ."""
 
     @abstractmethod
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Document
-from drethtr.documents.markup import refuse_large
+from drethtr.documents.markup import clean, refuse_large
 from drethtr.documents.page import CellPlace, Page, Region, TextLine, file_name, refuse_many
 from drethtr.documents.points import MAX_COORDINATE, PageScale, Points, baseline_or_none, number, polygon_or_none
 from drethtr.documents.transcription import PageFlag, PageWord, Review, Tag, Transcription
@@ -105,7 +105,7 @@ def read_json(data: bytes, name: str) -> Page:
         flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # missing in earlier versions
         return Page(file_name(str(content["image"])), width, height, regions, flags=flags)
     except DataError as error:
-        raise DataError(str(error), name) from error
+        raise error.of(name) from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"not a page written by drethtr: {type(error).__name__}: {error}", name) from error
 
@@ -145,7 +145,7 @@ def read_line(content: Any, canvas: PageScale) -> TextLine:
         known = None if calibrated is None else bool(calibrated)
         review = Review(content["review"]) if content.get("review") is not None else None  # likewise
         tags = tuple(map(read_tag, content.get("tags", ())))  # likewise
-        transcription = Transcription(str(content["text"]), confidence, words, flags, known, review, tags)
+        transcription = Transcription(clean(str(content["text"])), confidence, words, flags, known, review, tags)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
     kind = str(content.get("kind", ""))  # likewise
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription, kind)
@@ -153,8 +153,8 @@ def read_line(content: Any, canvas: PageScale) -> TextLine:
 
 def read_word(content: Any, canvas: PageScale) -> PageWord:
     """A word."""
-    polygon = polygon_or_none(read_points(content["polygon"], canvas))
-    return PageWord(str(content["text"]), read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
+    text, polygon = clean(str(content["text"])), polygon_or_none(read_points(content["polygon"], canvas))
+    return PageWord(text, read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
 
 
 def read_tag(content: Any) -> Tag:

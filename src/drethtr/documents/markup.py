@@ -29,7 +29,7 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 TAG = re.compile(rb"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
-CONTROL_SPACE = re.compile(r"[\t\n\r]")
+BREAK = re.compile(r"[\t\n\r\x85\u2028\u2029]")
 XLINK = "http://www.w3.org/1999/xlink"
 """The namespace of links to other files, which are kept as `xlink:href`."""
 
@@ -203,7 +203,7 @@ def split_name(tag: str) -> tuple[str, str, str]:
 
 def clean(text: str) -> str:
     """Make text valid for XML on one line: tabs and line breaks become spaces, forbidden characters U+FFFD."""
-    return FORBIDDEN.sub("\ufffd", CONTROL_SPACE.sub(" ", text))
+    return FORBIDDEN.sub("\ufffd", BREAK.sub(" ", text))
 
 
 def serialize(root: ET.Element) -> bytes:

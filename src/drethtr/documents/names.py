@@ -8,7 +8,6 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -73,9 +72,13 @@ def files_like(folder: Path, name: str) -> list[Path]:
 
 def similar_files(folder: Path, name: str, endings: tuple[str, ...]) -> list[Path]:
     """At most three files of a folder whose names resemble this one and end in one of some endings."""
+    from rapidfuzz.distance import Indel  # only for errors; `difflib` would take hours for thousands of missing images
+    from rapidfuzz.process import extract
+
     files = files_in(folder)
-    keys = get_close_matches(key_of(name), [key for key in files if key.endswith(endings)], 3, ALIKE)
-    return [folder / found for key in keys for found in files[key]]
+    keys = [key for key in files if key.endswith(endings)]
+    alike = extract(key_of(name), keys, scorer=Indel.normalized_similarity, score_cutoff=ALIKE, limit=3)
+    return [folder / found for key, *_ in alike for found in files[key]]
 
 
 def files_in(folder: Path) -> Mapping[str, tuple[str, ...]]:

@@ -5,7 +5,8 @@
     file.data
 
 Every change returns a new file that preserves all other bytes, including elements and attributes of other programs. A
-line is identified by its id; its revision changes with its element.
+line is identified by its id; its revision changes with its element. Lines without an id of their own are numbered; when
+others are added, removed or moved, they get that id for good.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -187,6 +188,8 @@ class PageFile:
         added = [line for lines in new.values() for line in lines]
         if not all(line.baseline or line.polygon for line in added):
             raise DataError("a new line needs a baseline or a polygon", self.name)
+        if (with_ids := self.with_ids()) is not self:
+            return with_ids.with_lines_after(new)
         editor, edits = self.editor, list[Edit]()
         first = next(iter(self.lines), None)
         if first is None and editor.first_region() is None:
@@ -214,15 +217,16 @@ class PageFile:
         Raises:
             DataError: if there is no such line.
         """
-        elements = [self.element(line) for line in line_ids]
+        file = self.with_ids()
+        elements = [file.element(line) for line in line_ids]
         references = [
             element
-            for order in self.markup.root.children
+            for order in file.markup.root.children
             if order.name == "ReadingOrder"
             for element in order.walk()
             if element.attributes.get("REF") in line_ids
         ]
-        return self.edited(map(self.editor.splicer.remove, (*elements, *references))).following(self)
+        return file.edited(map(file.editor.splicer.remove, (*elements, *references))).following(self)
 
     def with_regions(self, regions: Sequence[Region]) -> Self:
         """The file with these regions in this order, each with its lines in order.
@@ -238,15 +242,20 @@ class PageFile:
             raise DataError("each line must be in one of the regions", self.name)
         # Step by step, parsed in between: edits must not overlap, and a new or a moved element has no place before.
         added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
-        file = self.edited(self.editor.new_regions(added))
+        file = self.with_ids()
+        file = file.edited(file.editor.new_regions(added))
         file = file.edited(file.moved_lines(wanted))
         editor = file.editor
         edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
+        wanted = {id: lines for id, lines in wanted.items() if id in described}  # a picture without lines is none
+        changes = []
         for region in regions:
-            old = described[region.id]
+            if (old := described.get(region.id)) is None:
+                continue
             if (old.kind, old.polygon) != (region.kind, region.polygon) and region.id in self.region_ids:
-                edits += editor.set_region(old.id, self.region_in_units(region), old)
+                changes.append((old, self.region_in_units(region)))
+        edits += editor.set_regions(changes)
         file = file.edited(edits)
         gone = [region.id for region in file.page.regions if region.id not in wanted]
         file = file.edited(file.editor.remove_regions(gone))
@@ -319,21 +328,27 @@ class PageFile:
         [scaled] = page.as_described().resized(*self.parsed.size).lines
         return scaled
 
+    def with_ids(self) -> Self:
+        """The file in which each line has the id by which it is known, as its number may be another's from now on."""
+        return self.edited(self.editor.set_ids())
+
     def following(self, before: Self) -> Self:
         """Update the texts of whole regions, as in PAGE, where they equalled the lines in the file `before`."""
         return self if self is before else self.edited(self.region_edits(before.page, self.page))
 
     def region_edits(self, before: Page, after: Page) -> Iterator[Edit]:
         """Edits of the texts of whole regions, where they equalled the lines of the page before."""
-        texts = {region.id: joined(region) for region in before.regions}
+        texts = {region.id: texts_of(region) for region in before.regions}
         elements = self.editor.region_texts()
         for region in after.regions:
-            old, new = texts.get(region.id), joined(region)
-            if old is not None and old != new and (unicode := elements.get(region.id)) is not None:
-                # A text that differs from its lines, such as an edition's, is somebody's own and stays.
-                rows = [row.strip() for row in unicode.text.strip().splitlines()]
-                if "\n".join(rows) == old:
-                    yield Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode())
+            old, new, unicode = texts.get(region.id), texts_of(region), elements.get(region.id)
+            if old is None or old == new or unicode is None:
+                continue
+            # A text that differs from its lines, such as an edition's, is somebody's own and stays; a line without text
+            # may have an empty row or none.
+            rows = filter(None, map(str.strip, unicode.text.splitlines()))
+            if list(rows) == list(filter(None, old)):
+                yield Edit(unicode.inside, unicode.inside_end, escape("\n".join(new), quote=False).encode())
 
     def edited(self, edits: Iterable[Edit]) -> Self:
         """Apply edits, and sign the file with a comment."""
@@ -362,6 +377,6 @@ def as_read(line: TextLine) -> TextLine:
     return line if text is None else replace(line, transcription=replace(text, text=clean(text.text).strip()))
 
 
-def joined(region: Region) -> str:
-    """The texts of the lines of a region, one per row."""
-    return "\n".join(line.text for line in region.lines)
+def texts_of(region: Region) -> list[str]:
+    """The texts of the lines of a region."""
+    return [line.text for line in region.lines]

@@ -71,7 +71,8 @@ class PageScale:
     """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file.
 
     A coordinate or confidence that cannot be understood is left out, but never its line or page; it is noted in
-    `oddities` with the name of its place. So are points after the first `MAX_CHARACTERS`, which `lengths` counts.
+    `oddities` with the name of its place (of a list of points, the first one). So are points after the first
+    `MAX_CHARACTERS`, which `lengths` counts.
     """
 
     width: int
@@ -86,10 +87,11 @@ class PageScale:
         if self.lengths[0] > MAX_CHARACTERS:
             self.oddities.append(f"{place}: left out, as the points of the page are too many")
             return ()
-        numbers = [self.number(part, place) for part in SEPARATORS.split(text.strip()) if part]
-        known = [number for number in numbers if number is not None]
-        if len(known) < len(numbers):
-            return ()
+        known = list[float]()
+        for part in filter(None, SEPARATORS.split(text.strip())):
+            if (number := self.number(part, place)) is None:
+                return ()  # one note for all: there may be millions of them
+            known.append(number)
         if len(known) % 2:
             self.oddities.append(f"{place}: {text[:60]!r} is not a list of coordinate pairs x,y x,y …")
             return ()

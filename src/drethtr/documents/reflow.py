@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
+from unicodedata import combining
 
 from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
-
-HYPHENS = "-¬=⸗\u00ad"
-"""Signs that hyphenate a word at the end of a line."""
+from drethtr.documents.transcription import HYPHENS
 
 RAISED = re.compile(r"\^(\w+)")
 """Letters that are written above the others: `M^me`."""
@@ -54,7 +53,10 @@ def runs(text: str) -> Iterator[Run]:
 
 def is_hyphenated(text: str, following: str) -> bool:
     """Whether the last word of a line goes on in the next one."""
-    return text[-1:] in HYPHENS and text[-2:-1].isalpha() and following[:1].islower()
+    if not (text.endswith(HYPHENS) and following[:1].islower()):
+        return False
+    # The letter may carry marks, such as the line over an m that stands for a second one.
+    return next((sign for sign in text[-2::-1] if not combining(sign)), "").isalpha()
 
 
 def joined(texts: Sequence[str]) -> str:

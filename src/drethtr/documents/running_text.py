@@ -195,7 +195,7 @@ def word_text(data: bytes, path: Path) -> str:
     except (KeyError, OSError) as error:
         raise DataError(f"not a Word document: {error}", path) from error
     markup = parse(content, str(path))
-    paragraphs = (element for element in descendants(markup.root) if element.name == "p")
+    paragraphs = (element for element in descendants(markup.root, is_fallback) if element.name == "p")
     return "\n".join("".join(word_parts(paragraph, markup.utf8)) for paragraph in paragraphs)
 
 
@@ -203,13 +203,21 @@ def word_parts(paragraph: Element, utf8: bytes) -> Iterator[str]:
     """The text runs of a paragraph that Word shows there, without text boxes, which are paragraphs of their own."""
 
     def elsewhere(element: Element) -> bool:
-        return element.name in ("p", "moveFrom") or (element.name == "r" and is_hidden(element, utf8))
+        is_other = element.name in ("p", "moveFrom") or is_fallback(element)
+        return is_other or (element.name == "r" and is_hidden(element, utf8))
 
     for element in descendants(paragraph, elsewhere):
         if element.name == "t":
             yield element.text
+        elif element.name == "noBreakHyphen":
+            yield "-"
         elif element.name in ("br", "tab", "cr"):
             yield " "
+
+
+def is_fallback(element: Element) -> bool:
+    """Whether an element repeats the one before it for programs that do not know that, as Word writes text boxes."""
+    return element.name == "Fallback"
 
 
 def is_hidden(run: Element, utf8: bytes) -> bool:

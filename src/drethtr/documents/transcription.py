@@ -6,6 +6,9 @@ from typing import NamedTuple, Self
 
 from drethtr.documents.points import Box, Points, box_around
 
+HYPHENS = ("-", "\u2010", "¬", "=", "⸗", "\u00ad")
+"""Signs that hyphenate a word at the end of a line."""
+
 
 @dataclass(frozen=True)
 class PageWord:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -69,11 +70,11 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
     """
     manifest = read_manifest(path)
     canvases = list(canvases_of(manifest))
-    if len(canvases) > MAX_PAGES:
-        raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     if not canvases:
         raise DataError(f"a IIIF file without pages{advice(manifest)}", path)
-    pages = [page for canvas in canvases for page in pages_of(path, canvas)]
+    pages = list(islice((page for canvas in canvases for page in pages_of(path, canvas)), MAX_PAGES + 1))
+    if len(pages) > MAX_PAGES:
+        raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     return tuple(replace(page, number=number, pages=len(pages)) for number, page in enumerate(pages, start=1))
 
 

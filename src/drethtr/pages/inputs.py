@@ -59,7 +59,7 @@ def find_inputs(
     errors: list[DataError] = []
     for name in inputs:
         try:
-            if recursive and Path(name).is_dir():
+            if recursive and os.path.isdir(name):  # noqa: PTH112 - false if it cannot be accessed, as is said below
                 found |= dict.fromkeys(in_tree(Path(name), output, endings, errors.append, catalog))
             else:
                 found |= dict.fromkeys(files_of(name, output, endings, catalog))

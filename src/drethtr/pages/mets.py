@@ -284,9 +284,16 @@ def descriptions_among(folder: Path, files: Sequence[ListedFile]) -> Sequence[Pa
     found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}}
     for file in files:
         is_xml = file.is_of("application/vnd.prima.page+xml", "application/alto+xml", "text/xml", DESCRIPTION)
-        if is_xml and (place := file.below(folder)) is not None:
-            root = DESCRIBING.search(first_bytes(place).replace(b"\0", b""))
-            if root is not None:
-                found[root[2]].setdefault(file.use, []).append(place)
+        if is_xml and (place := file.below(folder)) is not None and (root := root_of(place)) is not None:
+            found[root].setdefault(file.use, []).append(place)
     best = found[b"PcGts"] or found[b"alto"]
     return list(best.values())[-1] if best else ()
+
+
+def root_of(description: Path) -> bytes | None:
+    """The root element of a PAGE or ALTO file; that of PAGE if it cannot be opened, as is told when it is read."""
+    try:
+        root = DESCRIBING.search(first_bytes(description).replace(b"\0", b""))
+    except DataError:
+        return b"PcGts"
+    return root[2] if root is not None else None

@@ -212,11 +212,16 @@ class Claims:
             # The first result stands for all: every process that reads the file would write it.
             for path in task.wanted[:1]:
                 stack.enter_context(claimed(path))
+            # Before hours of reading: many ranges of pages make a name that is too long for the file system.
+            for path in sorted(task.wanted, key=lambda path: len(path.name))[-1:]:
+                with suppress(FileNotFoundError):
+                    path.lstat()
         except DataError as error:
             self.lost.append((task, error))
             return False
         except OSError as error:
             self.lost.append((task, DataError(f"cannot be written: {error.strerror}", path)))
+            stack.close()
             return False
         # Looked at again under the claim: another process may have finished it since the job was planned.
         if not self.force and self.is_done(task):

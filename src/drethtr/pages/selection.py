@@ -1,5 +1,6 @@
 """Which files to read, which of their pages, and the folder for the results of each."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -229,7 +230,7 @@ def result_folders(
 
 def root_of(path: Path) -> Path | None:
     """The folder that an input is mirrored from; None if it is neither a folder nor a ZIP file."""
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - false if it cannot be accessed
         return path
     return path.with_suffix("") if is_archive(path) else None
 

@@ -71,6 +71,7 @@ def test_an_empty_polygon_leaves_the_box_and_no_box_leaves_nothing(tmp_path):
         ('<String CONTENT="a"/><String CONTENT="b"/>', "a b", ["a", "b"]),
         ('<String CONTENT="a"/><SP/><String CONTENT="b"/><HYP CONTENT="¬"/>', "a b¬", ["a", "b¬"]),
         ('<String CONTENT="a whole line"/>', "a whole line", []),
+        ('<String CONTENT="a&#10;whole line"/>', "a whole line", []),
     ],
 )
 def test_texts_are_put_together_from_strings(inside, text, words, tmp_path):
@@ -116,10 +117,13 @@ def test_a_file_of_alto_2_that_names_no_unit_is_in_tenths_of_a_millimeter(versio
     assert read_page(path).width == width
 
 
-def test_a_page_without_size_has_the_size_of_its_image(tmp_path):
-    assert read(tmp_path, "", size="").width == 0
+@pytest.mark.parametrize("size", ["", 'WIDTH="1e-300" HEIGHT="50"'])
+@pytest.mark.parametrize("unit", ["pixel", "mm10"])
+def test_a_page_without_size_has_the_size_of_its_image(size, unit, tmp_path):
+    assert read(tmp_path, line(""), unit=unit, size=size).width == 0
     Image.new("L", (200, 100)).save(tmp_path / "a.png")
-    assert (read(tmp_path, "", size="").width, read(tmp_path, "", size="").height) == (200, 100)
+    page = read(tmp_path, line("", BOX.replace("10", "1e6")), unit=unit, size=size)
+    assert (page.width, page.height) == (200, 100)
 
 
 @pytest.mark.parametrize("attributes", ['HPOS="a" VPOS="1" WIDTH="9" HEIGHT="9"', 'BASELINE="1,2,3"', 'BASELINE="low"'])

@@ -3,6 +3,8 @@ from xml.etree import ElementTree as ET
 from page_examples import document_of, letter_page, line_of, register_page
 
 from drethtr.documents import FORMATS, Page, PageWord, Region, TextLine, Transcription
+from drethtr.documents.read import page_in
+from drethtr.documents.transcription import Review, Tag
 
 PAGE = "{http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15}"
 
@@ -24,6 +26,21 @@ def test_doubts_and_order_are_marked_as_transkribus_marks_them():
         "readingOrder {index:2;} unclear {offset:0; length:4;}",
         "readingOrder {index:3;}",
     ]
+
+
+def test_tags_of_people_come_back():
+    """Also odd ones, of JSON or ALTO."""
+    names = (Tag("person", 0, 5, (("firstname", "Anne; {x}"),)), Tag("unclear", 6, 2), Tag("gap", 3), Tag("unclear", 9))
+    words = (PageWord("Mère", None, ((0, 0), (9, 0), (9, 9))), PageWord("da", None, ((0, 0), (9, 0), (9, 9)), True))
+    lines = (
+        TextLine("l", None, None, Transcription("Liebe Mutter", tags=names, review=Review.CONFIRMED)),
+        TextLine("m", None, None, Transcription("Mère da", None, words, tags=(Tag("a {b} c", 0, 2, (("d;e", "f"),)),))),
+    )
+    written = FORMATS["page"].write(document_of(Page("a.jpg", 9, 9, (Region("r", lines),))))
+    first, second = page_in(written, "x", lambda image: None).lines
+    assert first.transcription.tags == names and first.review is Review.CONFIRMED
+    assert second.transcription.tags == (Tag("a_b_c", 0, 2, (("d_e", "f"),)),)
+    assert [word.doubtful for word in second.words] == [False, True]
 
 
 def test_the_second_of_two_equal_words_is_found_behind_the_first():

@@ -58,6 +58,14 @@ def test_scans_have_the_colors_of_screens(mode, tmp_path):
         assert (scan.read_raw_bytes() == path.read_bytes()) == (mode != "CMYK")
 
 
+def test_a_photograph_of_a_telephone_is_drawn(tmp_path):
+    """HEIC is opened in the process that decodes it, and nowhere else."""
+    path = tmp_path / "a.heic"
+    path.write_bytes(b"\0\0\0\x18ftypheic")
+    with opened(write(letter_page(), scan=Scan(lambda: Image.new("RGB", (800, 600)), path))) as pdf:
+        assert list(pdf.pages[0].Resources.XObject.keys()) == ["/Scan"]
+
+
 def test_a_page_of_a_pdf_is_drawn_because_its_fonts_may_be_missing(tmp_path):
     source = pikepdf.new()
     source.add_blank_page(page_size=(192, 144))

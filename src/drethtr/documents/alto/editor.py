@@ -20,6 +20,7 @@ KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
 class ALTOEditor(Editor):
     """Edits ALTO: text in String elements, reviews in the attribute `CS` and a tag."""
 
+    id_name = "ID"
     region_name = "TextBlock"
 
     @cached_property
@@ -33,9 +34,9 @@ class ALTOEditor(Editor):
         return tags_of(self.markup.root, DOUBTFUL)
 
     @cached_property
-    def block_labels(self) -> dict[str, str]:
-        """The labels of blocks by the ids of their tags, with those that were added."""
-        return dict(labels_of_blocks(self.markup.root))
+    def block_labels(self) -> Mapping[str, str]:
+        """The labels of blocks by the ids of their tags."""
+        return labels_of_blocks(self.markup.root)
 
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 has the namespace of 3.0)."""
@@ -157,35 +158,41 @@ class ALTOEditor(Editor):
         yield self.splicer.insert(space, space.children[-1] if space.children else None, new)
 
     def tags_for(self, regions: Sequence[Region]) -> tuple[dict[str, str], list[Edit]]:
-        """The ids of the tags for the labels of regions, and the edits that add those that are missing."""
+        """The ids of the tags for the labels of regions, and the edits that add those that are missing.
+
+        For all regions at once, as a file without tags gets one element around them.
+        """
         known = {label: id for id, label in self.block_labels.items()}
         labels = dict.fromkeys(label for region in regions for label in labels_of(region))
         new = {label: self.ids.claim(f"{OURS}{label}") for label in labels if label not in known}
-        self.block_labels.update({id: label for label, id in new.items()})
         about = [
             {"ID": id, "LABEL": clean(label), "DESCRIPTION": f"{OF_BLOCKS}{clean(label)}"} for label, id in new.items()
         ]
         return known | new, [self.add_tags(about)] if about else []
 
-    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
-        element = self.region(id)
-        if region.kind != old.kind:
-            tags, edits = self.tags_for([region])
-            yield from edits
-            kept = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in self.block_labels]
-            new = [*kept, *(tags[label] for label in labels_of(region))]
-            yield self.splicer.set_attribute(element, "TAGREFS", " ".join(new) or None)
-        if region.polygon != old.polygon:
-            for name, value in place(box_around(region.polygon or ())).items():
-                yield self.splicer.set_attribute(element, name, value)
-            yield from map(self.splicer.remove, element.all("Shape"))
-            shape = ET.Element("")
-            add_shape(shape, region.polygon, prefix_of(element))
-            if len(shape):
-                yield self.splicer.insert(element, None, list(shape))
+    def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
+        tags, edits = self.tags_for([new for old, new in changes if new.kind != old.kind])
+        yield from edits
+        for old, new in changes:
+            element = self.region(old.id)
+            if new.kind != old.kind:
+                kept = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in self.block_labels]
+                own = [*kept, *(tags[label] for label in labels_of(new))]
+                yield self.splicer.set_attribute(element, "TAGREFS", " ".join(own) or None)
+            if new.polygon != old.polygon:
+                for name, value in place(box_around(new.polygon or ())).items():
+                    yield self.splicer.set_attribute(element, name, value)
+                yield from map(self.splicer.remove, element.all("Shape"))
+                shape = ET.Element("")
+                add_shape(shape, new.polygon, prefix_of(element))
+                if len(shape):
+                    yield self.splicer.insert(element, None, list(shape))
 
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
-        """By the reading order of the file; without one, blocks move, if none is in another."""
+        """By the reading order of the file; without one, blocks move, if none is in another.
+
+        References to other elements, such as pictures and lines, come last.
+        """
         order = self.markup.root.first("ReadingOrder")
         if order is not None and order.children and order.children[0].children:
             group = order.children[0]
@@ -193,7 +200,7 @@ class ALTOEditor(Editor):
             first = group.children[0]
             utf8, lead = self.markup.utf8, self.splicer.lead(first)
             references = []
-            for id in ids:
+            for id in dict.fromkeys([*ids, *filter(None, known)]):
                 new = ET.Element(f"{prefix_of(group)}ElementRef", REF=id)
                 found = known.get(id)
                 as_new = self.splicer.written(new, "").encode()

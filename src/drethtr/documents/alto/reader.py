@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple, Self
 
 from drethtr.base.errors import DataError
-from drethtr.documents.markup import Element, ids_of
+from drethtr.documents.markup import Element, clean, ids_of
 from drethtr.documents.page import (
     LINES,
     TABLE,
@@ -33,7 +33,7 @@ from drethtr.documents.points import (
     number_or_none,
     polygon_or_none,
 )
-from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
+from drethtr.documents.transcription import HYPHENS, PageWord, Review, Tag, Transcription
 
 NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
 
@@ -55,9 +55,6 @@ OF_BLOCKS, OF_LINES = "block type ", "line type "
 ROW, COLUMN = "row {}", "column {}"
 """Labels of tags for the place of a cell in its table, which is a ComposedBlock."""
 PLACE = re.compile(r"(row|column) (\d{1,9})")
-
-HYPHENS = ("-", "\u00ad", "\u00ac", "\u2010", "⸗", "=")
-"""Signs that some programs write into the last word as well as into HYP."""
 
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
@@ -107,7 +104,7 @@ def canvas_of(root: Element, page: Element, image: str, name: str, size_of: Size
         raise DataError(f"unknown MeasurementUnit {unit!r}; known: {', '.join(PIXELS)}", name)
     oddities: list[str] = []
     width, height = size_in_units(page, name, oddities)
-    missing = width <= 0 or height <= 0
+    missing = round(width) <= 0 or round(height) <= 0
     size = size_of(image) if missing or unit != "pixel" else None
     if size is None:
         scale = PIXELS[unit]
@@ -283,7 +280,7 @@ def pieces(line: Element) -> Iterator[str]:
     implied = not line.all("SP")
     last, space = "", False
     for part in line.children:
-        content = part.attributes.get("CONTENT", "")
+        content = content_of(part)
         if part.name == "SP":
             space = True
         elif part.name == "HYP":
@@ -295,8 +292,8 @@ def pieces(line: Element) -> Iterator[str]:
 
 
 def hyphen_after(word: str, hyphen: Element | None) -> str:
-    """The hyphen at the end of a line; "" if the word before it has one already, or there is none."""
-    sign = hyphen.attributes.get("CONTENT", "") if hyphen else ""
+    """The hyphen at the end of a line; "" if there is none, or the word before it has one, as some programs write."""
+    sign = content_of(hyphen) if hyphen else ""
     return "" if word.endswith(HYPHENS) else sign
 
 
@@ -304,8 +301,13 @@ def read_word(string: Element, canvas: PageScale, doubtful: frozenset[str], wher
     """Read a String as a word."""
     confidence = string.attributes.get("WC")
     return PageWord(
-        string.attributes.get("CONTENT", ""),
+        content_of(string),
         canvas.confidence(confidence, where),
         outline_of(string, canvas, where),
         not doubtful.isdisjoint(string.attributes.get("TAGREFS", "").split()),
     )
+
+
+def content_of(part: Element) -> str:
+    """The text of a part of a line, on one line."""
+    return clean(part.attributes.get("CONTENT", ""))

@@ -23,6 +23,9 @@ DETAIL = re.compile(r"[{;]\s*([A-Za-z]\w{0,40})\s*:([^;{}]*)")
 PLACE = frozenset({"offset", "length", "continued"})
 CODES = re.compile(r"\\u([0-9a-fA-F]{4})")
 
+NOT_IN_NAME, NOT_IN_KEY = re.compile(r"[{}\s]+"), re.compile(r"\W+")
+"""What would end the name of an entry, and that of a detail."""
+
 MAX_COMPARED = 10_000
 """Longest text that is compared letter by letter, since memory grows with the square."""
 
@@ -85,8 +88,8 @@ def tags_of(custom: str) -> tuple[Tag, ...]:
 
 def entry_of(tag: Tag) -> str:
     """A tag as an entry; other signs than letters and digits are encoded in its details, as Transkribus does."""
-    details = "".join(f" {key}:{encoded(value)};" for key, value in tag.details)
-    return f"{tag.name} {{offset:{tag.start}; length:{tag.length};{details}}}"
+    details = "".join(f" {NOT_IN_KEY.sub('_', key)}:{encoded(value)};" for key, value in tag.details)
+    return f"{NOT_IN_NAME.sub('_', tag.name)} {{offset:{tag.start}; length:{tag.length};{details}}}"
 
 
 def encoded(value: str) -> str:

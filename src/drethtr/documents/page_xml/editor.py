@@ -27,6 +27,7 @@ MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
 class PageXMLEditor(Editor):
     """Edits PAGE XML: text in TextEquiv and Word, reviews and numbers in the attribute `custom`."""
 
+    id_name = "id"
     region_name = "TextRegion"
     after_lines = ("TextEquiv", "TextStyle")
 
@@ -149,15 +150,16 @@ class PageXMLEditor(Editor):
         if new:
             yield self.splicer.insert(page, page.children[-1] if page.children else None, new)
 
-    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
-        element = self.region(id)
-        if region.kind != old.kind:
-            known, structure = kind_attributes(region)
-            custom = without_tags(element.attributes.get("custom", ""), "structure")
-            yield self.splicer.set_attribute(element, "type", known or None)
-            yield self.splicer.set_attribute(element, "custom", f"{custom} {structure}".strip() or None)
-        if region.polygon != old.polygon and (coords := element.first("Coords")) is not None:
-            yield self.splicer.set_attribute(coords, "points", written(region.polygon or flat_polygon(None)))
+    def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
+        for old, new in changes:
+            element = self.region(old.id)
+            if new.kind != old.kind:
+                known, structure = kind_attributes(new)
+                custom = without_tags(element.attributes.get("custom", ""), "structure")
+                yield self.splicer.set_attribute(element, "type", known or None)
+                yield self.splicer.set_attribute(element, "custom", f"{custom} {structure}".strip() or None)
+            if new.polygon != old.polygon and (coords := element.first("Coords")) is not None:
+                yield self.splicer.set_attribute(coords, "points", written(new.polygon or flat_polygon(None)))
 
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
         """References to other regions, such as pictures, come last."""

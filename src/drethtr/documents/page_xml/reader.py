@@ -93,7 +93,7 @@ def regions_below(parent: Element, lineage: tuple[str, ...] = ()) -> Iterator[Ne
     regions = [child for child in parent.children if child.name.endswith("Region") or child.name == "TableCell"]
     for region in by_custom_index(regions):
         ids = (region.attributes.get("id", ""), *lineage)
-        if region.name == "TextRegion" or region.first("TextLine"):
+        if region.name in ("TextRegion", "TableCell") or region.first("TextLine"):
             yield NestedRegion(region, ids)
         yield from regions_below(region, ids)
 

@@ -1,4 +1,4 @@
-"""Write PAGE XML 2019-07-15, with reading order and doubtful words also in Transkribus' notation."""
+"""Write PAGE XML 2019-07-15, with reading order, tags and doubtful words also in Transkribus' notation."""
 
 import re
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import Identifiers, clean, serialize
 from drethtr.documents.page import LINES, TABLE, Region, TextLine, in_words_of
+from drethtr.documents.page_xml.custom import entry_of
 from drethtr.documents.page_xml.reader import KINDS, NAMESPACES, ZONES
 from drethtr.documents.points import Points, box_around, flat_polygon, written
 from drethtr.documents.transcription import PageWord, Transcription
@@ -121,8 +122,9 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
     """Add a line with its position and text."""
     kind = [structure(in_words_of(LINES, line.kind))] if line.kind else []
     review = [f"drethtr {{review:{line.review};}}"] if line.review else []
-    custom = " ".join([f"readingOrder {{index:{index};}}", *kind, *unclear(line), *review])
-    element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
+    tags = map(entry_of, line.transcription.tags if line.transcription else ())
+    custom = " ".join([f"readingOrder {{index:{index};}}", *kind, *tags, *unclear(line), *review])
+    element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=clean(custom))
     if line.flags:
         element.set("comments", clean("; ".join(map(str, line.flags))))
     add_coords(element, line.polygon or flat_polygon(line.baseline))

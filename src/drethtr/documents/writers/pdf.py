@@ -13,7 +13,6 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -153,11 +152,11 @@ def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
         raise DataError(f"cannot be read as a PDF: {error}", path) from error
 
 
-def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
-    """Add a page that shows a scan."""
+def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet, *, inks: bool = True) -> None:
+    """Add a page that shows a scan; `inks` says whether a CMYK file may stay as it is."""
     from pikepdf import Dictionary, Name
 
-    picture = encode(sheet.scan)
+    picture = encode(sheet.scan, inks=inks)
     across, down = picture.dpi
     width, height = page_side(sheet.page.width, across), page_side(sheet.page.height, down)
     page = pdf.add_blank_page(page_size=(width, height))
@@ -262,9 +261,9 @@ def corners(box: Iterable[float]) -> tuple[float, float, float, float]:
     return min(x, u), min(y, v), max(x, u), max(y, v)
 
 
-def encode(scan: Scan) -> Picture:
+def encode(scan: Scan, *, inks: bool = True) -> Picture:
     """Encode a scan for a PDF, as small as possible without visible loss."""
-    jpeg = jpeg_as_it_is(scan.file) if scan.file else None
+    jpeg = jpeg_as_it_is(scan.file, inks=inks) if scan.file else None
     if jpeg:
         return jpeg
     image = scan.load()
@@ -280,13 +279,15 @@ def encode(scan: Scan) -> Picture:
     return Picture(file.getvalue(), image_entries(image, "/DCTDecode"), dpi=dpi)
 
 
-def jpeg_as_it_is(path: Path) -> Picture | None:
-    """The unchanged bytes of a JPEG file; None for other files."""
+def jpeg_as_it_is(path: Path, *, inks: bool) -> Picture | None:
+    """The unchanged bytes of a JPEG file; None for other files, and for one in CMYK without `inks`."""
     try:
         image = Image.open(path, formats=["JPEG"])
     except OSError:
         return None
     with image:
+        if image.mode == "CMYK" and not inks:
+            return None
         entries = image_entries(image, "/DCTDecode")
         if image.mode == "CMYK" and "adobe" in image.info:
             entries["Decode"] = [1, 0] * 4  # Adobe's programs store inverted CMYK
@@ -334,19 +335,11 @@ def write_pdf_a(document: Document) -> bytes:
 
     with pikepdf.new() as pdf:
         for sheet in document.sheets:
-            add_scan(pdf, replace(sheet, scan=without_ink_colors(sheet.scan)))
+            add_scan(pdf, sheet, inks=False)  # which the sRGB output intent does not cover
         add_texts(pdf, document.pages)
         add_output_intent(pdf)
         describe(pdf, document)
         return saved(pdf, {})
-
-
-def without_ink_colors(scan: Scan) -> Scan:
-    """The scan without its file if that is CMYK, which the sRGB output intent does not cover."""
-    if scan.file is None:
-        return scan
-    with Image.open(scan.file) as image:
-        return replace(scan, file=None) if image.mode == "CMYK" else scan
 
 
 def add_output_intent(pdf: "pikepdf.Pdf") -> None:
