@@ -49,6 +49,14 @@ def test_only_new_parts_are_added_and_old_ones_go(batch, tmp_path):
         assert index.size == (2, 5)
 
 
+def test_verdicts_on_rows_are_kept(batch, tmp_path):
+    index_batch(batch(12), tmp_path / "a.sqlite")
+    with open_index(tmp_path / "a.sqlite") as index:
+        first, *_ = index.search("a*")
+        index.judge(first, stands=False)
+        assert [hit.line for hit in index.search("a*", rejected=True) if not hit.probability] == [first.line]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -1,5 +1,7 @@
 """What hits that people have judged do to the probabilities of a collection."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from conftest import written
@@ -55,6 +57,15 @@ def test_judged_hits_calibrate_a_collection(too_sure):
     ]
     assert shipped().shifted(verdicts).shift == pytest.approx(-too_sure, abs=0.7)
     assert abs(shipped().shifted(verdicts[:3]).shift) < abs(too_sure), "few verdicts say little"
+
+
+@pytest.mark.parametrize("said", [0.5, 0.95, 0.999])
+def test_the_more_hits_are_wrong_the_lower_are_all(said):
+    shifts = [
+        shipped().shifted([Verdict("q", PageKey("a", 1), str(n), said, False) for n in range(wrong)]).shift
+        for wrong in (0, 1, 3, 10, 100)
+    ]
+    assert shifts[0] == 0 and all(more < fewer - 0.5 for fewer, more in pairwise(shifts))
 
 
 def test_a_certain_line_has_the_word_or_not_whatever_was_judged():

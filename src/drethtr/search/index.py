@@ -22,7 +22,7 @@ from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.probability import shipped
 from drethtr.search.query import Query, Spelling, parse
-from drethtr.search.records import Records, Verdict
+from drethtr.search.records import PageKey, Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.store import Store
 
@@ -48,6 +48,7 @@ class Hit:
     snippet      the text around the word, in brackets: as it stands there, or else as the model can read it there
     unknown      letters of the query that the model cannot read; only text written by a person has them
     query        the query
+    key          of its page in the index
     unjudged     the probability without people's verdicts on this hit and on others
     """
 
@@ -60,6 +61,7 @@ class Hit:
     snippet: str
     unknown: str
     query: str = field(repr=False)
+    key: PageKey = field(repr=False)
     unjudged: float = field(default=0.0, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -232,6 +234,7 @@ class SearchIndex:
             snippet=found.snippet,
             unknown=by.unknown,
             query=key_of(query),
+            key=key,
             unjudged=ranked.unjudged,
         )
 
@@ -243,8 +246,7 @@ class SearchIndex:
         Raises:
             DataError: if another process is writing the index.
         """
-        key = self.store.key(hit.page, hit.number)
-        self.store.judge(Verdict(hit.query, key, hit.line, hit.unjudged, stands))
+        self.store.judge(Verdict(hit.query, hit.key, hit.line, hit.unjudged, stands))
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
