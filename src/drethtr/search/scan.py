@@ -14,6 +14,7 @@ from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
 from drethtr.search.probability import CandidateLines
+from drethtr.search.query import Spelling
 from drethtr.search.records import Records
 
 AT_ONCE = 256
@@ -67,7 +68,8 @@ def scan_all(store: Records, automatons: Sequence[Automaton], threads: int) -> S
     Raises:
         DataError: if the index is damaged.
     """
-    ids, lines = store.select([max((word.letters for word in a.pattern.words), key=len) for a in automatons])
+    longest = [max((word.letters for word in a.pattern.words), key=len) for a in automatons]
+    ids, lines = store.select(list(map(Spelling().fold, longest)))  # strict ones as well: an index has folded texts
     groups = [ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)]
     with ThreadPoolExecutor(threads) as pool:
         found = joined(list(pool.map(lambda group: scan_pages(store, group, automatons), groups)), len(automatons))
