@@ -117,6 +117,16 @@ def test_what_was_said_of_a_hit_before_all_verdicts_is_kept(doubtful):
     assert verdict.probability == pytest.approx(first.probability, abs=1e-4)
 
 
+def test_verdicts_do_not_change_what_was_said_of_several_words(doubtful):
+    index, query = doubtful
+    several = f"{query} -d*"
+    before = {(hit.page, hit.line): hit.unjudged for hit in index.search(several)}
+    for hit in index.search(query):
+        index.judge(hit, stands=False)
+    after = {(hit.page, hit.line): hit.unjudged for hit in index.search(several)}
+    assert after and after == pytest.approx({place: before[place] for place in after})
+
+
 def test_a_person_may_think_again(doubtful):
     """A rejected hit can be shown and confirmed; what was said of it before all verdicts stays the same."""
     index, query = doubtful

@@ -11,7 +11,6 @@ import numpy as np
 from drethtr.base.errors import DataError
 from drethtr.bulk.output import JOB, Output, columns
 from drethtr.datasets.parquet import open_parquet
-from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
@@ -99,7 +98,7 @@ def pages_of(folder: str, part: str) -> Iterator[tuple[PageKey, Sequence[StoredL
     for (input, _), some in groupby(rows_of(folder, part), lambda row: (row["input"], row["row"] // LINES_PER_PAGE)):
         group = [row for row in some if row["error"] is None]
         if group:
-            lines = PackedLines.of([posteriors_of(row) for row in group])
+            lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
             yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
 
 
@@ -125,18 +124,6 @@ def rows_of(folder: str, part: str) -> Iterator[dict[str, Any]]:
                 if row["error"] is None and not 0 <= row["confidence"] <= 1:
                     raise DataError("has confidences that are no probabilities", file)
                 yield row
-
-
-def posteriors_of(row: dict[str, Any]) -> Posteriors:
-    """The posteriors of a row.
-
-    Raises:
-        DataError: if they are damaged, or not of a single line.
-    """
-    lines = PackedLines.from_bytes(row["posteriors"])
-    if len(lines) != 1:
-        raise DataError("posteriors are damaged")
-    return lines.line(0)
 
 
 def stored(row: dict[str, Any]) -> StoredLine:

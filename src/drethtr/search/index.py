@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
-from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
-from drethtr.search.probability import shipped
+from drethtr.search.probability import SearchCalibration, shipped
 from drethtr.search.query import Query, Spelling, parse
 from drethtr.search.records import PageKey, Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
@@ -161,16 +160,20 @@ class SearchIndex:
         automatons = [automaton_of(term.pattern, parsed.spelling) for term in parsed.terms]
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
-        calibration = shipped().shifted(verdicts)
-        of_terms = [
-            calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
-            for term, chances in zip(parsed.terms, scanned.chances, strict=True)
-        ]
-        if whole_pages:
-            found, best = of_pages(parsed, of_terms, scanned.pages)
-        else:
-            found, best = combined(parsed, of_terms), np.arange(len(scanned.pages))
-        found = np.clip(found, 0, 1)
+
+        def chances(calibration: SearchCalibration) -> tuple[Floats, Ints]:
+            """The probability of each line, or of each page and its best line."""
+            of_terms = [
+                calibration(sums.sum(1), len(term.pattern.letters), scanned.lines)
+                for term, sums in zip(parsed.terms, scanned.chances, strict=True)
+            ]
+            if whole_pages:
+                return of_pages(parsed, of_terms, scanned.pages)
+            return combined(parsed, of_terms), np.arange(len(scanned.pages))
+
+        found, best = chances(shipped().shifted(verdicts))
+        # What a verdict on a hit is compared with: verdicts would otherwise feed on each other.
+        unjudged = chances(shipped())[0] if verdicts else found
         verdict = np.zeros(len(found))
         for (page, number), stands in self.judged(parsed, verdicts).items():
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
@@ -181,8 +184,6 @@ class SearchIndex:
             kept &= scanned.pages[best] == (-1 if id is None else id)
         order = np.argsort(-(shown + verdict), kind="stable")
         order = order[kept[order]][:limit]
-        # Without the shift of verdicts, which would otherwise feed on itself with each new verdict.
-        unjudged = sigmoid(log_odds(found) - calibration.shift)
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]

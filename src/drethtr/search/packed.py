@@ -174,8 +174,10 @@ class PackedLines:
         """The posteriors of one line.
 
         Raises:
-            DataError: if the page is damaged.
+            DataError: if the page is damaged, or has fewer lines.
         """
+        if number >= len(self):
+            raise DataError("posteriors are damaged")
         tokens, levels = self.unpacked
         ends = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
         steps = slice(int(ends[number]), int(ends[number + 1]))

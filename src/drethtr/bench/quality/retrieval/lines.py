@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
-from drethtr.bulk.indexing import open_results, posteriors_of, rows_of
+from drethtr.bulk.indexing import open_results, rows_of
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.confidence import Booleans, Floats
@@ -63,7 +63,7 @@ class Crowd:
         words = words_by_key({row["input"] for row in rows})
         keys = [f"{row['input']} row {row['row']}" for row in rows]
         known = [(words[key], row) for key, row in zip(keys, rows, strict=True) if key in words and not row["error"]]
-        lines = [posteriors_of(row) for _, row in known]
+        lines = [PackedLines.from_bytes(row["posteriors"]).line(0) for _, row in known]
         return cls(
             [of_line for of_line, _ in known],
             stored_confidences([row["confidence"] for _, row in known]),
