@@ -15,7 +15,9 @@ from made_pages import TEXTS
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.search import open_index, postgres
+from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore
+from drethtr.search.records import PageKey, PageState
 from drethtr.search.store import Store
 from drethtr.search.targets import Table, target_named
 
@@ -90,6 +92,17 @@ def test_it_is_kept_up_and_pages_of_others_stay(build, archive, recognizer, tmp_
     build()
     assert "5 lines; 0 new pages written" in fill(url, tmp_path / "a.sqlite")
     assert [hit[0] for hit in found(url, "received")] == ["one.png", "three.png"]
+
+
+def test_a_page_that_another_index_has_written_since_is_not_removed(url):
+    key, nothing = PageKey("/one.png", 1), PackedLines.of([]).to_bytes()
+    with PostgresStore.write(url, {}) as database:
+        for origin in ("one", "another"):
+            database.put(origin, key, PageState("state", b"digest"), [], nothing)
+        database.remove("one", key)
+        assert database.size() == (1, 0)
+        database.remove("another", key)
+        assert database.size() == (0, 0)
 
 
 def test_several_workers_write_at_once(recognizer, tmp_path, url):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
 from drethtr.search.automaton import Automaton, automaton_of
@@ -219,6 +219,8 @@ class SearchIndex:
         query, scanned, place = by.query, by.scanned, ranked.place
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
+        if number >= len(lines):
+            raise DataError("a page was written meanwhile; search again", self.store.name)
         line = unpacked(self.store, posteriors, len(lines)).line(number)
         wanted = [which for which, term in enumerate(query.terms) if term.wanted]
         best = max(wanted, key=lambda which: float(scanned.chances[which, place].sum()))
