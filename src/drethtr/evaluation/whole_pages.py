@@ -222,8 +222,8 @@ def collections_of(names: Sequence[str]) -> dict[str, list[str]]:
     for (folder, stem), members in series.items():
         collections.setdefault(folder / stem if len(members) > 1 else folder, []).extend(members)
     often = Counter(place.name for place in collections)
-    names = {place: place.name if often[place.name] == 1 else str(place) for place in collections}
-    return {names[place] or str(place): members for place, members in collections.items()}
+    unique = {place: place.name if often[place.name] == 1 else "" for place in collections}
+    return {unique[place] or str(place): members for place, members in collections.items()}
 
 
 def texts_of(original: Original) -> list[str]:
