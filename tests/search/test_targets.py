@@ -148,6 +148,7 @@ def test_in_a_large_index_only_similar_texts_are_looked_at(build, tmp_path, url,
         assert store.page(one)[0].scan.endswith("one.png") and lines == 8
         assert len(store.select(["hidden", "receiued"]).ids) == 2 and not store.select(["zzzzzz"]).ids
     assert found(url, "recieved OR received") and not found(url, "zzzzzz")
+    assert found(url, "*cei*"), "which has few trigrams of the word"
 
 
 def test_verdicts_on_hits_are_kept_in_the_database(build, tmp_path, url):
