@@ -12,6 +12,7 @@ from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import open_index
+from drethtr.search.packed import PackedLines
 
 
 @pytest.fixture
@@ -49,6 +50,14 @@ def test_only_new_parts_are_added_and_old_ones_go(batch, tmp_path):
         assert index.size == (2, 5)
 
 
+def test_verdicts_on_rows_are_kept(batch, tmp_path):
+    index_batch(batch(12), tmp_path / "a.sqlite")
+    with open_index(tmp_path / "a.sqlite") as index:
+        first, *_ = index.search("a*")
+        index.judge(first, stands=False)
+        assert [hit.line for hit in index.search("a*", rejected=True) if not hit.probability] == [first.line]
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -83,6 +92,9 @@ def test_parts_of_strangers_are_refused(batch, tmp_path):
         (changed("row", [0, 2**63 - 1]), nothing),
         (changed("posteriors", [b"", None]), nothing),
         (changed("posteriors", [b"", b"x"]), "posteriors are damaged"),
+        (changed("posteriors", [PackedLines.of([]).to_bytes()] * 2), "posteriors are damaged"),
+        (changed("confidence", [0.5, 1.5]), r"part-000000\.parquet: has confidences that are no probabilities"),
+        (changed("confidence", [0.5, float("nan")]), "has confidences that are no probabilities"),
     ):
         pq.write_table(change(rows), part)
         with pytest.raises(DataError, match=message):

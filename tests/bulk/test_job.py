@@ -92,7 +92,7 @@ def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, m
     [part] = make_plan([str(tmp_path / "a.parquet")], Columns()).cut(3)
     recognizer, asked = Recognizer(tiny_model), []
     monkeypatch.setattr(recognizer, "read_opened", lambda lines: asked.extend(lines) or [])
-    PartReader(recognizer, Output(str(tmp_path), pa.schema([]))).read(part)
+    PartReader(recognizer, Output(str(tmp_path), pa.schema([])), None).read(part)
     (_, empty), *others = asked
     assert isinstance(empty, DataError) and not any(opened.row.image for opened, _ in asked)
     assert all((found == recognizer.open_line(line(n))).all() for n, (_, found) in enumerate(others, start=1))
@@ -343,6 +343,18 @@ def test_going_on_leaves_the_note_of_the_job_as_it_is(read, tmp_path):
     before = (tmp_path / "out" / JOB).stat().st_mtime_ns
     read(path)
     assert (tmp_path / "out" / JOB).stat().st_mtime_ns == before
+
+
+def test_a_job_writes_nothing_more_once_another_has_begun_in_its_folder(tiny_path, tmp_path):
+    """Else one table would have the readings of both."""
+    shard, folder = write_shard(tmp_path / "a.parquet", range(4)), str(tmp_path / "out")
+    load, other = (partial(Recognizer.load, tiny_path, decoder=decoder) for decoder in (None, Greedy()))
+    outcomes = open_job([shard], folder, load(), Columns(), rows_per_part=2).run(Here(), load)
+    assert next(outcomes).rows == 2
+    job = open_job([shard], folder, other(), Columns(), rows_per_part=2, force=True)
+    with pytest.raises(ConfigError, match="is no longer for this job"):
+        next(outcomes)
+    assert len(job.missing()) == 2
 
 
 def test_a_worker_with_another_model_is_refused(tiny_model, tmp_path):

@@ -114,9 +114,10 @@ def test_no_line_is_an_error(recognizer, samples):
         evaluate(recognizer, [replace(sample, clean=False) for sample in samples])
 
 
-def test_another_script_is_an_error(recognizer, samples):
+@pytest.mark.parametrize("text", ["мир", "ά", "α\u0301"])
+def test_another_script_is_an_error(recognizer, samples, text):
     with pytest.raises(DataError, match="alphabet"):
-        evaluate(recognizer, [replace(samples[0], text="мир")])
+        evaluate(recognizer, [replace(samples[0], text=text)])
 
 
 def test_a_bad_image_is_named_by_its_sample_and_left_out(recognizer, samples):

@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from drethtr.evaluation.whole_pages import compare_pages, match, to_json
+from drethtr.evaluation.whole_pages import collections_of, compare_pages, match, to_json
 
 REFERENCE = ["the first line", "and the second", "at last a third"]
 
@@ -55,3 +57,23 @@ def test_figures_for_programs():
     found = to_json({name: compare_pages(REFERENCE, REFERENCE[: 2 + (name > "c")]) for name in "abcdef"})
     low, middle, high = (found["overall"][f"cer_matched{end}"] for end in ("_low", "", "_high"))
     assert low <= middle <= high and found["overall"]["drawn"] == 6
+
+
+@pytest.mark.parametrize(
+    ("names", "collections"),
+    [
+        (["all/diary_1.xml", "all/diary_2.xml", "all/letter-01.xml", "all/letter-02.xml"], ["diary", "letter"]),
+        (["all/1.xml", "all/2.xml", "all/cover.xml", "all/diary_1.xml"], ["all"]),
+        (["letters/page_1.xml", "letters/page_2.xml", "more/x.xml"], ["page", "more"]),
+        (
+            ["letters/page_1.xml", "letters/page_2.xml", "diary/page_1.xml", "diary/page_2.xml"],
+            ["letters/page", "diary/page"],
+        ),
+        (["a/page/1.xml", "b/page/1.xml", "b/page/2.xml"], ["a/page", "b/page"]),
+        (["1.xml", "2.xml"], ["."]),
+    ],
+)
+def test_files_of_several_folders_are_several_collections(names, collections):
+    found = collections_of(names)
+    assert [Path(name).as_posix() for name in found] == collections
+    assert sorted(name for members in found.values() for name in members) == sorted(names)

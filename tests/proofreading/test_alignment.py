@@ -29,6 +29,31 @@ def test_a_hyphen_of_the_text_is_not_doubled():
     assert aligned.texts[1:3] == ("over the lazy dog and Regie-", "rung went home.")
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Jean-Pierre est venu", ("Jean-", "Pierre est venu")),
+        ("Jean-Pierre est venu", ("Jeau¬", "Pierre est veuu")),
+        ("the well–known man went home", ("the well=", "known man went home")),
+        ("he came at ten: it rained", ("he came at ten:", "it rained")),
+    ],
+)
+def test_a_compound_that_is_broken_at_its_hyphen_has_one(text, read):
+    assert "".join(align_text(text, read).texts) == text.replace(": ", ":")
+
+
+@pytest.mark.parametrize("sign", "-¬=„")
+def test_a_broken_word_ends_in_the_sign_of_its_line(sign):
+    assert align_text(TEXT, [line.replace("Regie-", f"Regie{sign}") for line in READ]).texts[1].endswith(f"Regie{sign}")
+
+
+@pytest.mark.parametrize("sign", "´\ud800")
+def test_an_odd_sign_stays_in_its_word(sign):
+    text = f"Il croit que l{sign}an dernier les vaches"
+    assert align_text(text, ["Il croit que l'an", "dernier les vaches"]).texts == (text[:17], text[18:])
+    assert align_text(text, ["Il croit que l", "an dernier les vaches"]).left == ()
+
+
 def test_text_that_is_on_no_line_is_left():
     front, back = "A preface of the editor, who says a good deal.", "And a long note of the same editor, at the end."
     aligned = align_text(f"{front} {TEXT} {back}", READ)

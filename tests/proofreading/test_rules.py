@@ -29,6 +29,8 @@ def word(text, instead, kind=Kind.UNSUPPORTED):
         ("–", "", True),
         ("", ",", True),
         ("maison", "", False),
+        ("कि,", "कि", True),
+        ("कि", "की", False),
         ("", "maison", False),
     ],
 )

@@ -14,11 +14,13 @@ from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.check import Kind
 from drethtr.proofreading.inputs import open_proof_inputs
-from drethtr.proofreading.proof import ON_NO_LINE
+from drethtr.proofreading.proof import ON_NO_LINE, ground_truth
 from drethtr.proofreading.text import prove_text
 
 PAGE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
 TEXT = (PAGE.parent / "transcription.txt").read_text(encoding="utf-8")
+IMAGES = [PAGE.parents[1] / f"00000{number}.png" for number in (0, 1)]
+TEXTS = [path.with_suffix(".gt.txt") for path in IMAGES]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +82,13 @@ def test_lines_found_on_a_wide_page_are_checked_one_by_one(prove, tmp_path):
     [page] = prove(TEXT, tmp_path / "wide.png", lines="rapid").pages
     assert len(page.lines) > 1 and not page.is_line
     assert all(word.box is not None for line in page.lines for word in line.words)
+
+
+def test_line_images_that_are_not_accepted_give_no_training_data(prove, recognizer):
+    proof = prove("\n".join(path.read_text(encoding="utf-8") for path in TEXTS), *IMAGES)
+    assert [page.is_line for page in proof.pages] == [True, True]
+    for chosen, names in (((), []), (proof.pages[1].lines, ["000001"])):
+        assert [sample.page for sample in ground_truth(proof.pages, chosen, recognizer)] == names
 
 
 def test_found_lines_take_the_text_of_given_ones_that_are_not_used(recognizer, tmp_path):

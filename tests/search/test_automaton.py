@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.errors import ConfigError
 from drethtr.search.automaton import automaton_of
 from drethtr.search.query import Spelling, pattern_of
 
@@ -67,3 +68,12 @@ def test_once_found_it_stays_found_and_dead_stays_dead():
     automaton = automaton_of(pattern_of("ab", STRICT), STRICT)
     for state in (automaton.found, automaton.dead):
         assert automaton.after("ab x-y", state) == state
+
+
+def test_a_phrase_that_tells_too_many_tokens_apart_is_refused():
+    text = "it is a truth universally acknowledged that a single man in possession of a good fortune"
+    automaton = automaton_of(pattern_of(text, STRICT), STRICT)
+    tokens = [text[begin : begin + length] for length in range(1, 7) for begin in range(len(text) - length)]
+    with pytest.raises(ConfigError, match="too long for the tokens of this model"):
+        automaton.classes_of(tokens)
+    assert max(automaton.classes_of(list(text))) < len(automaton.classes) == 256

@@ -69,6 +69,22 @@ def test_verdicts_on_hits_are_kept(index):
     assert places([first])[0] in places(index.search("the letter OR thank OR the")), "another query is another matter"
 
 
+def test_a_strict_query_chooses_pages_by_folded_words_as_well(index, monkeypatch):
+    """A database compares them with folded texts."""
+    asked, select = [], type(index.store).select
+    monkeypatch.setattr(type(index.store), "select", lambda store, words: asked.append(words) or select(store, words))
+    index.search('"a Vérity" OR bœuf', strict=True)
+    assert asked == [["ueriti", "boeuf"]]
+
+
+def test_a_page_that_loses_lines_during_a_search_is_told(index, monkeypatch):
+    """As by somebody who joins its lines: the page may have the same id then."""
+    page = type(index.store).page
+    monkeypatch.setattr(type(index.store), "page", lambda store, id: (page(store, id)[0], [], b""))
+    with pytest.raises(DataError, match="search again"):
+        index.search("thank")
+
+
 def test_the_same_query_is_not_scanned_again_until_a_page_changes(index, archive, build, monkeypatch):
     scans = []
     monkeypatch.setattr("drethtr.search.scan.scan_pages", lambda *given: scans.append(1) or scan_pages(*given))

@@ -1,5 +1,7 @@
 """What hits that people have judged do to the probabilities of a collection."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from conftest import written
@@ -57,6 +59,15 @@ def test_judged_hits_calibrate_a_collection(too_sure):
     assert abs(shipped().shifted(verdicts[:3]).shift) < abs(too_sure), "few verdicts say little"
 
 
+@pytest.mark.parametrize("said", [0.5, 0.95, 0.999])
+def test_the_more_hits_are_wrong_the_lower_are_all(said):
+    shifts = [
+        shipped().shifted([Verdict("q", PageKey("a", 1), str(n), said, False) for n in range(wrong)]).shift
+        for wrong in (0, 1, 3, 10, 100)
+    ]
+    assert shifts[0] == 0 and all(more < fewer - 0.5 for fewer, more in pairwise(shifts))
+
+
 def test_a_certain_line_has_the_word_or_not_whatever_was_judged():
     lines = CandidateLines.of_all(np.array([CERTAIN, CERTAIN, 100], np.uint8), np.array([9, 9, 9], np.uint16))
     verdicts = [Verdict("q", PageKey("a", 1), str(n), 0.9, False) for n in range(50)]
@@ -104,6 +115,16 @@ def test_what_was_said_of_a_hit_before_all_verdicts_is_kept(doubtful):
     index.judge(moved, stands=True)
     [verdict] = [verdict for verdict in index.store.verdicts() if verdict.stands]
     assert verdict.probability == pytest.approx(first.probability, abs=1e-4)
+
+
+def test_verdicts_do_not_change_what_was_said_of_several_words(doubtful):
+    index, query = doubtful
+    several = f"{query} -d*"
+    before = {(hit.page, hit.line): hit.unjudged for hit in index.search(several)}
+    for hit in index.search(query):
+        index.judge(hit, stands=False)
+    after = {(hit.page, hit.line): hit.unjudged for hit in index.search(several)}
+    assert after and after == pytest.approx({place: before[place] for place in after})
 
 
 def test_a_person_may_think_again(doubtful):

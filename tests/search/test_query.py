@@ -35,6 +35,8 @@ def stands(query, text, *, strict=False):
         ("~hundred", "hundredd"),
         ("dear sir", "My dear, Sir"),
         ("l'ami", "de l’ami"),
+        ("no 5", "№ 5"),
+        ("hun\u00addred\u200b", "hundred"),
     ],
 )
 def test_what_fits(query, text):
@@ -61,6 +63,7 @@ def test_what_does_not(query, text):
 def test_strict_tells_spellings_apart():
     assert stands("Été", "un Été", strict=True) and not stands("été", "un Été", strict=True)
     assert not stands("universel", "vniversel", strict=True)
+    assert stands("E\u0301te\u0301", "un Été", strict=True), "in whichever form it is typed"
 
 
 def groups(text):

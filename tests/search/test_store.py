@@ -20,6 +20,7 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
 from drethtr.search.records import FILE_FORMAT
+from drethtr.search.store import Store
 from drethtr.text.tokenizer import Characters
 
 
@@ -98,6 +99,16 @@ def test_the_archive_may_move_with_its_index(build, archive, tmp_path):
     shutil.move(archive, tmp_path / "elsewhere")
     with open_index(tmp_path / "elsewhere" / "a.sqlite") as index:
         assert index.search("received"), "it can be searched"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_scans_are_found_through_a_link_to_the_folder_of_the_index(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "drive" / "index").mkdir(parents=True)
+    (tmp_path / "home" / "index").symlink_to(tmp_path / "drive" / "index")
+    with Store.write(tmp_path / "home" / "index" / "a.sqlite", {}) as store:
+        for scan in (tmp_path / "drive" / "one.png", tmp_path / "drive" / "index" / "two.png"):
+            assert store.scan(store.key(scan, 1)).resolve() == scan
 
 
 def test_a_finished_index_is_one_file(build, tmp_path):

@@ -15,7 +15,9 @@ from made_pages import TEXTS
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.search import open_index, postgres
+from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore
+from drethtr.search.records import PageKey, PageState
 from drethtr.search.store import Store
 from drethtr.search.targets import Table, target_named
 
@@ -92,6 +94,17 @@ def test_it_is_kept_up_and_pages_of_others_stay(build, archive, recognizer, tmp_
     assert [hit[0] for hit in found(url, "received")] == ["one.png", "three.png"]
 
 
+def test_a_page_that_another_index_has_written_since_is_not_removed(url):
+    key, nothing = PageKey("/one.png", 1), PackedLines.of([]).to_bytes()
+    with PostgresStore.write(url, {}) as database:
+        for origin in ("one", "another"):
+            database.put(origin, key, PageState("state", b"digest"), [], nothing)
+        database.remove("one", key)
+        assert database.size() == (1, 0)
+        database.remove("another", key)
+        assert database.size() == (0, 0)
+
+
 def test_several_workers_write_at_once(recognizer, tmp_path, url):
     """Each with an index of its own, and all of them make the tables."""
     paths = []
@@ -135,6 +148,7 @@ def test_in_a_large_index_only_similar_texts_are_looked_at(build, tmp_path, url,
         assert store.page(one)[0].scan.endswith("one.png") and lines == 8
         assert len(store.select(["hidden", "receiued"]).ids) == 2 and not store.select(["zzzzzz"]).ids
     assert found(url, "recieved OR received") and not found(url, "zzzzzz")
+    assert found(url, "*cei*"), "which has few trigrams of the word"
 
 
 def test_verdicts_on_hits_are_kept_in_the_database(build, tmp_path, url):

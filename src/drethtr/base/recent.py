@@ -24,6 +24,12 @@ class RecentResults(Generic[Result]):
         self.lock = Lock()
         self.making: dict[Hashable, Lock] = {}
 
+    def clear(self) -> None:
+        """Forget all results."""
+        with self.lock:
+            self.results.clear()
+            self.weight = 0
+
     def get(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """The result for a key, computed by `make` if it is not cached."""
         with self.lock:

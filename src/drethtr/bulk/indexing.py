@@ -121,6 +121,8 @@ def rows_of(folder: str, part: str) -> Iterator[dict[str, Any]]:
                 lacking = [name for name in needed if row[name] is None and name != "error"]
                 if lacking or not 0 <= row["row"] < MAX_ROWS:
                     raise DataError("has rows without what drethtr batch writes", file)
+                if row["error"] is None and not 0 <= row["confidence"] <= 1:
+                    raise DataError("has confidences that are no probabilities", file)
                 yield row
 
 

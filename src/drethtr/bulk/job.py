@@ -34,13 +34,15 @@ OTHERS = {
 class Job:
     """All parts, their output folder, and the parts that were unfinished when the job was opened.
 
-    caution  a warning about slow inputs, or ""
+    settings  as the folder has them
+    caution   a warning about slow inputs, or ""
     """
 
     output: Output
     parts: tuple[Part, ...]
     left: tuple[Part, ...]
     model: str
+    settings: Mapping[str, Any] | None
     caution: str
 
     @property
@@ -66,7 +68,7 @@ class Job:
         Raises:
             DrethtrError: if no worker can start, or results cannot be written.
         """
-        yield from engine.run(self.left, Work(load, self.output, self.model, __version__))
+        yield from engine.run(self.left, Work(load, self.output, self.model, __version__, self.settings))
         if not self.missing():
             self.output.clear(everything=False)
 
@@ -109,12 +111,12 @@ def open_job(
     # Settings are written before any part and removed after all of them, so that a folder with parts always has them.
     if force:
         folder.clear(everything=True)
-    if (before := folder.job()) is not None:
-        check_same(folder, before, settings)
-    else:
+    if folder.job() is None:
         folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
+    stored = folder.job()
+    check_same(folder, stored or {}, settings)
     parts = tuple(plan.cut(rows_per_part))
-    return Job(folder, parts, missing(parts, folder), recognizer.model.hash, plan.caution(rows_per_part))
+    return Job(folder, parts, missing(parts, folder), recognizer.model.hash, stored, plan.caution(rows_per_part))
 
 
 def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:

@@ -1,11 +1,11 @@
 """What a worker does: load a model, read parts, write the results; and the base class of engines, which run workers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.base.version import __version__
 from drethtr.bulk.inputs import InputRow, Part, printable
 from drethtr.bulk.output import Output
@@ -45,12 +45,14 @@ class Work:
 
     load            creates the recognizer; it must be picklable
     model, version  the model hash and package version required of every worker
+    settings        of the job, as the folder of the output has them
     """
 
     load: Callable[[], Recognizer]
     output: Output
     model: str
     version: str
+    settings: Mapping[str, Any] | None
 
     def begin(self) -> "PartReader":
         """Load the model.
@@ -66,7 +68,7 @@ class Work:
         ):
             if found != wanted:
                 raise DrethtrError(f"a worker has {what} {found}, but the job uses {wanted}; they must be equal")
-        return PartReader(recognizer, self.output)
+        return PartReader(recognizer, self.output, self.settings)
 
 
 class Engine(ABC):
@@ -87,11 +89,13 @@ class Engine(ABC):
 class PartReader:
     """Reads parts one by one.
 
+    settings   as of `Work`
     unwritten  consecutive parts that could not be written
     """
 
     recognizer: Recognizer
     output: Output
+    settings: Mapping[str, Any] | None
     unwritten: int = 0
 
     def read(self, part: Part) -> PartOutcome:
@@ -99,6 +103,7 @@ class PartReader:
 
         Raises:
             DataError: if the results of `MAX_UNWRITTEN` consecutive parts cannot be written.
+            ConfigError: if another job has begun in the folder of the output.
         """
         try:
             opened = map(self.opened, part.rows.read())
@@ -108,6 +113,7 @@ class PartReader:
         if len(rows) != part.rows.count:
             return lost(part, f"only {len(rows)} of them exist; the file has changed")
         try:
+            self.refuse_other_job()
             self.output.write_part(part.name, rows)
         except DataError as error:
             self.unwritten += 1
@@ -117,6 +123,18 @@ class PartReader:
         self.unwritten = 0
         bad, flagged = (sum(bool(row[column]) for row in rows) for column in ("error", "flags"))
         return PartOutcome(part.number, len(rows), bad, flagged)
+
+    def refuse_other_job(self) -> None:
+        """Refuse to mix results with those of a job that has been begun in the same folder since, with `--force`.
+
+        Raises:
+            ConfigError: if there is one.
+            DataError: if the folder cannot be read.
+        """
+        if self.output.job() != self.settings:
+            raise ConfigError(
+                f"{self.output.folder} is no longer for this job: it was removed, or another one was begun"
+            )
 
     def opened(self, row: InputRow) -> tuple[OpenedRow, Line | DataError]:
         """A row without its image, and the line opened from the image."""

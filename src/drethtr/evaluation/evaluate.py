@@ -26,7 +26,7 @@ from drethtr.evaluation.metrics import (
 )
 from drethtr.evaluation.reading import Advance, ScoredLine, read_each, to_read
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.text.normalize import for_scoring
+from drethtr.text.normalize import for_scoring, nfc
 
 CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
@@ -175,7 +175,7 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
     Raises:
         DataError: if it can write none of them, because the data are in another script.
     """
-    texts = ["".join(sample.text.split()) for sample in samples]
+    texts = [nfc("".join(sample.text.split())) for sample in samples]
     unknown = recognizer.model.tokenizer.count_unknown(texts)
     # All characters unknown: figures of such lines would say nothing about the model.
     if unknown and unknown.keys() >= set("".join(texts)):

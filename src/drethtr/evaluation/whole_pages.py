@@ -6,6 +6,7 @@ unmatched lines count as deleted or inserted.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -209,15 +210,20 @@ def check_reference(original: Original, *, texts: bool) -> None:
 
 
 def collections_of(names: Sequence[str]) -> dict[str, list[str]]:
-    """Files by collection: those of a folder whose names differ only in a number at the end, else all of the folder."""
+    """Files by collection: those of a folder whose names differ only in a number at the end, else all of the folder.
+
+    Of several folders with collections of the same name, each is named with its folder.
+    """
     series: dict[tuple[Path, str], list[str]] = {}
     for name in names:
         path = Path(name)
         series.setdefault((path.parent, NUMBER_AT_END.sub("", path.name.partition(".")[0])), []).append(name)
-    collections: dict[str, list[str]] = {}
+    collections: dict[Path, list[str]] = {}
     for (folder, stem), members in series.items():
-        collections.setdefault(stem if stem and len(members) > 1 else folder.name, []).extend(members)
-    return collections
+        collections.setdefault(folder / stem if len(members) > 1 else folder, []).extend(members)
+    often = Counter(place.name for place in collections)
+    unique = {place: place.name if often[place.name] == 1 else "" for place in collections}
+    return {unique[place] or str(place): members for place, members in collections.items()}
 
 
 def texts_of(original: Original) -> list[str]:

@@ -159,11 +159,13 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
 
     The text may be much longer than the lines, such as a book for one of its pages: the lines are located in it.
     """
-    folded = for_scoring(text)
-    letters, readings = alike(folded), [alike(for_scoring(line)) for line in read]
+    folded, lines = for_scoring(text), list(map(for_scoring, read))
+    letters, readings = alike(folded), list(map(alike, lines))
+    hyphens = [line[-1:] if line[-1:] in HYPHENS else "" for line in lines]
     aligned: list[AlignedLine] = []
     while len(aligned) < len(readings):
-        chunk = readings[len(aligned) : len(aligned) + CHUNK]
+        here = slice(len(aligned), len(aligned) + CHUNK)
+        chunk = readings[here]
         place = aligned[-1].last if aligned else 0
         # A window on the text: the time of an alignment grows with text times readings.
         size = round(WIDER * sum(map(len, chunk))) + SPARE
@@ -171,7 +173,8 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
             place = located(letters, " ".join(chunk), place)
         last = len(aligned) + len(chunk) == len(readings)
         # The end of a chunk is uncertain without the lines that follow: its last ones are aligned again with the next.
-        found = align_chunk(letters[place : place + size], chunk, more=not last or place + size < len(letters))
+        more = not last or place + size < len(letters)
+        found = align_chunk(letters[place : place + size], chunk, hyphens[here], more=more)
         aligned += [
             AlignedLine(line.first + place, line.last + place, line.hyphen)
             for line in (found if last else found[: CHUNK - OVERLAP])
@@ -182,7 +185,8 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
 def alike(text: str) -> str:
     """A text of the same length in which letters that are easily confused are the same."""
     plain = {character: RELATIVES.get(character, character) for character in set(text)}
-    lower = {ord(c): unicodedata.normalize("NFKD", like)[0].lower()[0] for c, like in plain.items()}
+    # Without the space that NFKD puts under an accent by itself, as in l´an: it would end a word.
+    lower = {ord(c): (unicodedata.normalize("NFKD", like).strip() or like)[0].lower()[0] for c, like in plain.items()}
     return text.translate(lower)
 
 
@@ -199,8 +203,8 @@ def located(letters: str, read: str, place: int) -> int:
     return max(place, letters.rfind(" ", 0, max(int(begins[agreeing.argmax()]) - near, 0)) + 1)
 
 
-def align_chunk(letters: str, read: Sequence[str], *, more: bool) -> list[AlignedLine]:
-    """Align a text with some lines; `more` if it continues after the last one.
+def align_chunk(letters: str, read: Sequence[str], hyphens: Sequence[str], *, more: bool) -> list[AlignedLine]:
+    """Align a text with some lines; `more` if it continues after the last one. `hyphens` are the signs at their ends.
 
     Costs are those of the best alignment of the lines so far, by the place where the last of them ends.
     """
@@ -208,14 +212,15 @@ def align_chunk(letters: str, read: Sequence[str], *, more: bool) -> list[Aligne
     ended = np.full(len(letters) + 1, np.inf, dtype=np.float32)
     ended[0] = 0
     steps: list[tuple[Places, Places]] = []
-    hyphens = [line[-1:] if line[-1:] in HYPHENS else "" for line in read]
     broken = INSIDE_WORD
     # One line after the other, as in an edit distance with a row for each line: from the costs of ending the last line
     # at any place of the text follow those of beginning this one there, then of ending it. Both steps note where they
     # came from, so the best end leads back to the places of all lines.
     for line, hyphen in zip(read, hyphens, strict=True):
         begun, came_from = text.begin(ended, broken)
-        written, began_at = text.write(begun, line.removesuffix(hyphen))
+        written, began_at = text.write(begun, line[: len(line) - len(hyphen)])
+        if hyphen:
+            written, began_at = text.over_hyphen(written, began_at)
         without = ended + np.float32(SKIP_LINE + LINE_CHARACTER * len(line))
         began_at[without < written] = NO_TEXT
         ended = np.minimum(written, without)
@@ -228,7 +233,7 @@ def align_chunk(letters: str, read: Sequence[str], *, more: bool) -> list[Aligne
         if first == NO_TEXT:
             aligned.append(AlignedLine(place, place))
             continue
-        breaks = bool(text.inside[place])
+        breaks = text.inside[place] and not text.hyphens[place - 1]
         aligned.append(AlignedLine(first, place, hyphen if breaks else ""))
         place = int(came_from[first])
     return aligned[::-1]
@@ -245,20 +250,22 @@ class AlignableText(NamedTuple):
     starts   (M + 1,) whether a word begins at a place
     ends     (M + 1,) whether one ends there
     inside   (M + 1,) whether the place is inside a word
+    hyphens  (M,) whether a letter may break a word at the end of a line
     """
 
     letters: NDArray[np.uint32]
     starts: NDArray[np.bool_]
     ends: NDArray[np.bool_]
     inside: NDArray[np.bool_]
+    hyphens: NDArray[np.bool_]
 
     @classmethod
     def of(cls, text: str) -> "AlignableText":
         """The text of a string."""
-        letters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
+        letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         space = letters == ord(" ")
         starts, ends = np.concatenate(([True], space)), np.concatenate((space, [True]))
-        return cls(letters, starts, ends, ~starts & ~ends)
+        return cls(letters, starts, ends, ~starts & ~ends, np.isin(letters, list(map(ord, alike(HYPHENS)))))
 
     def begin(self, ended: Costs, broken: float) -> tuple[Costs, Places]:
         """Cost of a line beginning at each place, and where the line before it ended.
@@ -296,6 +303,11 @@ class AlignableText(NamedTuple):
             costs, at = running_edits(kept, places)
             began_at = began_at[at]
         return costs, began_at
+
+    def over_hyphen(self, written: Costs, began_at: Places) -> tuple[Costs, Places]:
+        """The same for a line that ends in a hyphen, if the text may have one there as well, as in a compound."""
+        behind = np.append(np.inf, np.where(self.hyphens, written[:-1], np.inf)).astype(np.float32)
+        return np.minimum(written, behind), np.where(behind < written, np.append(0, began_at[:-1]), began_at)
 
     def end(self, ended: Costs, broken: float, *, more: bool) -> int:
         """The best end of the last line."""

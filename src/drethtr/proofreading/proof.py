@@ -275,6 +275,8 @@ def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recogn
     wanted = {id(line) for line in chosen}
     for proof in pages:
         of_page = {line.line for line in proof.lines if id(line) in wanted}
+        if not of_page:
+            continue
         lines = [line for line in proof.page.lines if line.id in of_page]
         source = proof.original.source
         page = stem_of_page(page_stem(source.path), source)

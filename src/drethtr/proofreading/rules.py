@@ -49,8 +49,8 @@ def plain(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """The letters and digits of a text."""
-    return "".join(filter(str.isalnum, text))
+    """The letters and digits of a text, with their marks, such as the vowels of many scripts."""
+    return "".join(c for c in text if c.isalnum() or unicodedata.category(c).startswith("M"))
 
 
 def punctuation(text: str, read: str) -> bool:

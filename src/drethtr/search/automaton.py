@@ -21,6 +21,9 @@ MAX_STATES = 4096
 """Maximum states of an automaton; a pattern that needs more is refused. Wildcards and edits multiply the states of a
 deterministic automaton, and the table of a query has a row of them for each kind of letter."""
 
+MAX_CLASSES = 256
+"""Maximum classes of tokens, whose numbers are bytes; long tokens and a long phrase may need more."""
+
 OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
 """Kinds of input: a letter that is not in the pattern, signs and spaces, hyphens, the end of a line. The letters of the
 pattern follow."""
@@ -92,7 +95,11 @@ class Automaton:
         return HYPHEN if symbol in HYPHENS else BOUNDARY
 
     def classes_of(self, texts: Sequence[str]) -> bytes:
-        """The class of each token; new classes are added. Tokens of a class lead from each state to the same state."""
+        """The class of each token; new classes are added. Tokens of a class lead from each state to the same state.
+
+        Raises:
+            ConfigError: if there are too many.
+        """
         try:
             return bytes(map(self.class_of.__getitem__, texts))
         except KeyError:
@@ -117,6 +124,10 @@ class Automaton:
         reads = self.code_of([self.kind(symbol) for symbol in fold])
         alike = np.flatnonzero((self.classes == after).all(1) & (np.frombuffer(self.reads, np.uint8) == reads))
         if not len(alike):
+            if len(self.classes) == MAX_CLASSES:
+                raise ConfigError(
+                    f"{self.pattern.text[:30]!r}… is too long for the tokens of this model; use fewer words"
+                )
             self.classes = np.vstack([self.classes, after])
             self.reads += bytes([reads])
         self.class_of[text] = int(alike[0]) if len(alike) else len(self.classes) - 1

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
-from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
-from drethtr.search.probability import shipped
+from drethtr.search.probability import SearchCalibration, shipped
 from drethtr.search.query import Query, Spelling, parse
-from drethtr.search.records import Records, Verdict
+from drethtr.search.records import PageKey, Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.store import Store
 
@@ -48,6 +47,7 @@ class Hit:
     snippet      the text around the word, in brackets: as it stands there, or else as the model can read it there
     unknown      letters of the query that the model cannot read; only text written by a person has them
     query        the query
+    key          of its page in the index
     unjudged     the probability without people's verdicts on this hit and on others
     """
 
@@ -60,6 +60,7 @@ class Hit:
     snippet: str
     unknown: str
     query: str = field(repr=False)
+    key: PageKey = field(repr=False)
     unjudged: float = field(default=0.0, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -159,16 +160,20 @@ class SearchIndex:
         automatons = [automaton_of(term.pattern, parsed.spelling) for term in parsed.terms]
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
-        calibration = shipped().shifted(verdicts)
-        of_terms = [
-            calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
-            for term, chances in zip(parsed.terms, scanned.chances, strict=True)
-        ]
-        if whole_pages:
-            found, best = of_pages(parsed, of_terms, scanned.pages)
-        else:
-            found, best = combined(parsed, of_terms), np.arange(len(scanned.pages))
-        found = np.clip(found, 0, 1)
+
+        def chances(calibration: SearchCalibration) -> tuple[Floats, Ints]:
+            """The probability of each line, or of each page and its best line."""
+            of_terms = [
+                calibration(sums.sum(1), len(term.pattern.letters), scanned.lines)
+                for term, sums in zip(parsed.terms, scanned.chances, strict=True)
+            ]
+            if whole_pages:
+                return of_pages(parsed, of_terms, scanned.pages)
+            return combined(parsed, of_terms), np.arange(len(scanned.pages))
+
+        found, best = chances(shipped().shifted(verdicts))
+        # What a verdict on a hit is compared with: verdicts would otherwise feed on each other.
+        unjudged = chances(shipped())[0] if verdicts else found
         verdict = np.zeros(len(found))
         for (page, number), stands in self.judged(parsed, verdicts).items():
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
@@ -179,8 +184,6 @@ class SearchIndex:
             kept &= scanned.pages[best] == (-1 if id is None else id)
         order = np.argsort(-(shown + verdict), kind="stable")
         order = order[kept[order]][:limit]
-        # Without the shift of verdicts, which would otherwise feed on itself with each new verdict.
-        unjudged = sigmoid(log_odds(found) - calibration.shift)
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]
@@ -216,6 +219,8 @@ class SearchIndex:
         query, scanned, place = by.query, by.scanned, ranked.place
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
+        if number >= len(lines):
+            raise DataError("a page was written meanwhile; search again", self.store.name)
         line = unpacked(self.store, posteriors, len(lines)).line(number)
         wanted = [which for which, term in enumerate(query.terms) if term.wanted]
         best = max(wanted, key=lambda which: float(scanned.chances[which, place].sum()))
@@ -232,6 +237,7 @@ class SearchIndex:
             snippet=found.snippet,
             unknown=by.unknown,
             query=key_of(query),
+            key=key,
             unjudged=ranked.unjudged,
         )
 
@@ -243,8 +249,7 @@ class SearchIndex:
         Raises:
             DataError: if another process is writing the index.
         """
-        key = self.store.key(hit.page, hit.number)
-        self.store.judge(Verdict(hit.query, key, hit.line, hit.unjudged, stands))
+        self.store.judge(Verdict(hit.query, hit.key, hit.line, hit.unjudged, stands))
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:

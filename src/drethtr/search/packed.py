@@ -52,8 +52,8 @@ class Entries(NamedTuple):
     tokens: NDArray[np.int64]
     chances: NDArray[np.float64]
 
-    def where(self, kept: NDArray[np.bool_]) -> "Entries":
-        """Some of them."""
+    def where(self, kept: NDArray[np.bool_] | NDArray[np.int64]) -> "Entries":
+        """Some of them, by a mask or by their places."""
         return Entries(self.numbers[kept], self.tokens[kept], self.chances[kept])
 
 
@@ -174,8 +174,10 @@ class PackedLines:
         """The posteriors of one line.
 
         Raises:
-            DataError: if the page is damaged.
+            DataError: if the page is damaged, or has fewer lines.
         """
+        if number >= len(self):
+            raise DataError("posteriors are damaged")
         tokens, levels = self.unpacked
         ends = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
         steps = slice(int(ends[number]), int(ends[number + 1]))
@@ -220,7 +222,7 @@ def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
     known = np.array([places.get(text, -1) for text in line.texts], dtype=np.int64)[line.tokens]
     entries = Entries(np.repeat(line.numbers, np.diff(line.firsts)), known, line.probabilities)
     order = np.lexsort((known, entries.numbers))
-    return Entries(*(part[order] for part in entries)).where(known[order] >= 0)
+    return entries.where(order[known[order] >= 0])
 
 
 def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:

@@ -176,10 +176,11 @@ class PostgresStore:
             ]
             self.database.cursor().executemany("INSERT INTO lines VALUES (%s, %s, %s, %s, %s, %s)", rows)
 
-    def remove(self, key: PageKey) -> None:
-        """Remove a page and its lines, if it is there."""
+    def remove(self, origin: str, key: PageKey) -> None:
+        """Remove a page and its lines, unless an index of another origin has written it since."""
         with self.guarded():
-            self.database.execute("DELETE FROM pages WHERE scan = %s AND number = %s", key)
+            delete = "DELETE FROM pages WHERE origin = %s AND scan = %s AND number = %s"
+            self.database.execute(delete, (origin, *key))
 
     def version(self) -> Hashable:
         """The number of pages and the sum of the transactions that wrote them."""

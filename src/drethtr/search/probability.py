@@ -42,8 +42,8 @@ PRIOR = 2.0
 
 It counts as much as one verdict on a hit of 50 %, so that a few verdicts are heard."""
 
-ROUNDS = 50
-"""Steps of Newton's method, far more than it needs."""
+ROUNDS = 60
+"""Halvings of the interval in which the shift is looked for, to far less than matters."""
 
 
 class CandidateLines(NamedTuple):
@@ -130,11 +130,12 @@ class SearchCalibration:
             return self
         odds = log_odds(np.array([verdict.probability for verdict in verdicts]))
         stands = np.array([verdict.stands for verdict in verdicts], dtype=np.float64)
-        shift = 0.0
+        shift, reach = 0.0, len(verdicts) * PRIOR**2
+        # Halving, since the slope only rises. Newton's method swings from side to side where sure hits are wrong.
         for _ in range(ROUNDS):
-            held = sigmoid(odds + shift)
-            slope = float((held - stands).sum()) + shift / PRIOR**2
-            shift -= slope / (float((held * (1 - held)).sum()) + 1 / PRIOR**2)
+            reach /= 2
+            slope = float((sigmoid(odds + shift) - stands).sum()) + shift / PRIOR**2
+            shift -= reach if slope > 0 else -reach
         return type(self)(self.weights, self.shift + shift)
 
 

@@ -34,7 +34,7 @@ class Spelling:
 @lru_cache(maxsize=1 << 16)
 def folded(text: str) -> str:
     """A text without case, accents and variants of older spellings."""
-    plain = unicodedata.normalize("NFKD", text.replace("ſ", "s").casefold())
+    plain = unicodedata.normalize("NFKD", text.replace("ſ", "s").casefold()).casefold()  # again: № becomes No
     return "".join(c for c in plain if not unicodedata.category(c).startswith("M")).translate(ALIKE)
 
 
@@ -118,7 +118,7 @@ def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern
 
 def parts_of(text: str) -> list[str]:
     """The words of a pattern with their wildcards; other signs separate words, as they do on a line."""
-    kept = (c if is_letter(c) or c in (ANY, STAR, NEARLY) else " " for c in text)
+    kept = (c if is_letter(c) or c in (ANY, STAR, NEARLY) else " " for c in nfc(visible(text)))
     return [part for part in "".join(kept).split() if part.strip(NEARLY)]
 
 

@@ -166,7 +166,7 @@ class Records(Protocol):
         """The numbers of pages and lines."""
 
     def select(self, words: Sequence[str]) -> PageSelection:
-        """The pages that may contain one of some folded words."""
+        """The pages that may contain one of some folded words; all if a word is empty."""
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
         """The data of pages for a query; ids ascend, and several threads may call it at once."""

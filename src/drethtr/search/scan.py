@@ -14,6 +14,7 @@ from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
 from drethtr.search.probability import CandidateLines
+from drethtr.search.query import Pattern, Spelling
 from drethtr.search.records import Records
 
 AT_ONCE = 256
@@ -67,11 +68,20 @@ def scan_all(store: Records, automatons: Sequence[Automaton], threads: int) -> S
     Raises:
         DataError: if the index is damaged.
     """
-    ids, lines = store.select([max((word.letters for word in a.pattern.words), key=len) for a in automatons])
+    ids, lines = store.select([longest_word(automaton.pattern) for automaton in automatons])
     groups = [ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)]
     with ThreadPoolExecutor(threads) as pool:
         found = joined(list(pool.map(lambda group: scan_pages(store, group, automatons), groups)), len(automatons))
     return found if lines is None else found._replace(lines=found.lines.among(lines))
+
+
+def longest_word(pattern: Pattern) -> str:
+    """The longest word of a pattern, folded even if the search is strict, as texts of an index are.
+
+    Empty if all words have wildcards: the letters around them, put together, resemble no word.
+    """
+    words = (word.letters for word in pattern.words if len(word.letters) == len(word.items))
+    return Spelling().fold(max(words, key=len, default=""))
 
 
 def scan_pages(store: Records, ids: Sequence[int], automatons: Sequence[Automaton]) -> Scanned:

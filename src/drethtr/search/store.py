@@ -291,7 +291,10 @@ class Store:
 
     def scan(self, key: PageKey) -> Path:
         """The scan of a page, as a path relative to the working folder."""
-        return Path(os.path.normpath(self.path.parent / restored(key.scan)))
+        folder, place = self.path.parent, restored(key.scan)
+        if place.startswith("../") and folder.resolve() != Path(os.path.normpath(folder.absolute())):
+            folder = folder.resolve()  # a link: the folder above it is another one
+        return Path(os.path.normpath(folder / place))
 
     def states(self) -> dict[PageKey, PageState]:
         """The state of every page when it was read."""

@@ -54,7 +54,7 @@ class Postgres(Target):
                     database.put(origin, keys[key], state, lines, posteriors)
                     new += 1
             for gone in there.keys() - set(keys.values()):
-                database.remove(gone)
+                database.remove(origin, gone)
             return f"{database.name}: {database.size()[1]:,} lines; {new:,} new pages written"
 
 

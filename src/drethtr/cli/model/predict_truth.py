@@ -51,9 +51,9 @@ def fit_prediction(recognizer: Recognizer, samples: Sequence[Sample], source: Pa
     rate = learn(decoder, lines)
     sets, pages = leave_one_set_out(decoder, lines), leave_one_set_out(decoder, lines, page_or_line)
     save_record(source, recognizer.model.record.with_error_rate(rate), output, of=recognizer.model)
-    text, figures, _ = beside_truth(sets, pages, "by a fit on the other sets")
+    found = beside_truth(sets, pages, "by a fit on the other sets")
     change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
-    return EvaluationResult(f"{text}\n{change}", figures, complete=len(lines) == len(samples))
+    return EvaluationResult(f"{found.text}\n{change}", found.figures, complete=len(lines) == len(samples))
 
 
 def compare_with_truth(rate: ErrorRate, recognizer: Recognizer, samples: Sequence[Sample]) -> EvaluationResult:

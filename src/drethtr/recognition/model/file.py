@@ -316,5 +316,5 @@ def weights_hash(weights: Weights) -> str:
     digest = sha256()
     for name, weight in sorted(weights.items()):
         digest.update(f"{name} torch.{weight.dtype} {list(weight.shape)}\n".encode())
-        digest.update(np.ascontiguousarray(weight))
+        digest.update(np.ascontiguousarray(weight).data)
     return digest.hexdigest()
