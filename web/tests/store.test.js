@@ -90,6 +90,21 @@ test("what a lost connection took is sent again", async ({ mock }) => {
   assert.equal(store.state, "saved");
 });
 
+test("what is sent when a tab is left goes on without it, and nothing else does", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  const sent = [];
+  globalThis.fetch = async (_, { body, keepalive = false }) => {
+    sent.push(keepalive);
+    return Response.json({ id: "l0", text: JSON.parse(body).text, revision: `r${sent.length}` });
+  };
+  store.type("l0", "b");
+  await store.save("l0");
+  store.type("l0", "c");
+  await store.saveAll({ keepalive: true });
+  assert.deepEqual([sent, store.state], [[false, true], "saved"]);
+});
+
 test("a tab that saves its own text leaves that of another tab in this browser", async () => {
   const drafts = sharedDrafts();
   const [mine, other] = [new PageStore("p1", drafts), new PageStore("p1", drafts)];
