@@ -104,11 +104,11 @@ export class PageStore {
           text: draft.text,
           state: "gone",
         });
-      } else if (draft.revision === entry.line.revision) {
+      } else if (draft.text === entry.line.text && !draft.status) {
+        this.drafts.drop(id);
+      } else if (draft.text === entry.line.text || draft.revision === entry.line.revision) {
         Object.assign(entry, { text: draft.text, status: draft.status, state: "typed" });
         this.save(id);
-      } else if (draft.text === entry.line.text) {
-        this.drafts.drop(id);
       } else {
         Object.assign(entry, {
           text: draft.text,
