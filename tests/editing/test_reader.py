@@ -1,8 +1,10 @@
 """Reading in the background, and what it leaves alone. The model is too small to read anything right."""
 
+import os
 import sys
 from dataclasses import replace
 from threading import Event
+from time import time
 
 import pytest
 from edited_folders import put_page, scan
@@ -185,9 +187,38 @@ def test_a_scan_that_was_still_being_copied_is_read_when_it_is_complete(opened):
     assert row_of(opened, "b.png")["error"]
     told = []
     opened.workspace.listen(lambda event: told.append(event[1]["row"]) if event[0] == "page" else None)
+    path.write_bytes(whole[:-1])
+    os.utime(path, (time() + 60, time() + 60))
+    opened.reader.read_changed()
+    assert len(opened.jobs.newest_first()) == 1  # not again while it grows
     path.write_bytes(whole)
     until(lambda: any(row["status"] == "read" for row in told))
     assert told[-1]["error"] is None
+
+
+def test_a_tiff_that_was_still_being_copied_is_read_when_it_is_complete(opened):
+    path = opened.workspace.folder / "c.tif"
+    scan(1).image.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4])
+    opened.watcher.update_pages()
+    assert row_of(opened, "c.tif")["error"]
+    path.write_bytes(whole)
+    opened.watcher.update_pages()
+    until(lambda: row_of(opened, "c.tif")["status"] == "read")
+
+
+def test_an_error_that_is_gone_is_told_although_there_is_nothing_to_read(opened):
+    path = opened.workspace.folder / "a.png"
+    whole = path.read_bytes()
+    path.write_bytes(b"broken")
+    page = id_of(opened, "a.png")
+    ended(opened, opened.reader.read_pages([page]))
+    told = []
+    opened.workspace.listen(lambda event: told.append(event[1]["row"]) if event[0] == "page" else None)
+    path.write_bytes(whole)
+    ended(opened, opened.reader.read_pages([page]))
+    assert [row["error"] for row in told] == [None]
 
 
 def test_new_scans_are_taken_in(opened):

@@ -54,25 +54,29 @@ function sharedDrafts() {
   return { all: () => kept, keep, drop: (line) => kept.delete(line) };
 }
 
-test("what was confirmed without a server is confirmed when its page is opened again", async () => {
-  const drafts = sharedDrafts();
-  const before = new PageStore("p1", drafts);
-  before.take(pageOf("a", "b"));
-  globalThis.fetch = async () => {
-    throw new TypeError("no network");
-  };
-  await before.save("l0", "confirmed");
-  clearTimeout(before.entries.get("l0").timer);
-  const asked = [];
-  globalThis.fetch = async (_, { body }) => {
-    asked.push(JSON.parse(body));
-    return Response.json({ id: "l0", text: "a", revision: "r1" });
-  };
-  const store = new PageStore("p1", drafts);
-  store.take(pageOf("a", "b"));
-  await store.saveAll();
-  assert.deepEqual([asked, store.state, drafts.all().size], [[{ text: "a", status: "confirmed" }], "saved", 0]);
-});
+for (const [how, now] of [
+  ["as it was", pageOf("a", "b")],
+  ["in another place", { lines: [{ id: "l0", text: "a", revision: "moved" }] }],
+])
+  test(`a line that was confirmed without a server is confirmed when its page is opened again, ${how}`, async () => {
+    const drafts = sharedDrafts();
+    const before = new PageStore("p1", drafts);
+    before.take(pageOf("a", "b"));
+    globalThis.fetch = async () => {
+      throw new TypeError("no network");
+    };
+    await before.save("l0", "confirmed");
+    clearTimeout(before.entries.get("l0").timer);
+    const asked = [];
+    globalThis.fetch = async (_, { body }) => {
+      asked.push(JSON.parse(body));
+      return Response.json({ id: "l0", text: "a", revision: "r1" });
+    };
+    const store = new PageStore("p1", drafts);
+    store.take(now);
+    await store.saveAll();
+    assert.deepEqual([asked, store.state, drafts.all().size], [[{ text: "a", status: "confirmed" }], "saved", 0]);
+  });
 
 test("what a lost connection took is sent again", async ({ mock }) => {
   const store = new PageStore("p1", DRAFTS);
@@ -88,6 +92,21 @@ test("what a lost connection took is sent again", async ({ mock }) => {
   globalThis.fetch = async () => Response.json({ id: "l0", text: "b", revision: "b" });
   await store.save("l0");
   assert.equal(store.state, "saved");
+});
+
+test("what is sent when a tab is left goes on without it, and nothing else does", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  const sent = [];
+  globalThis.fetch = async (_, { body, keepalive = false }) => {
+    sent.push(keepalive);
+    return Response.json({ id: "l0", text: JSON.parse(body).text, revision: `r${sent.length}` });
+  };
+  store.type("l0", "b");
+  await store.save("l0");
+  store.type("l0", "c");
+  await store.saveAll({ keepalive: true });
+  assert.deepEqual([sent, store.state], [[false, true], "saved"]);
 });
 
 test("a tab that saves its own text leaves that of another tab in this browser", async () => {

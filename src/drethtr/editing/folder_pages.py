@@ -103,10 +103,10 @@ class Listing:
         return all(known == file_mark(file) for file, known in self.marks.items())
 
 
-def changed_at(folder: Path) -> int:
-    """When a folder changed last; 0 if that is too recent to tell a later change from it, or it is gone."""
+def changed_at(path: Path) -> int:
+    """When a file or folder changed last; 0 if that is too recent to tell a later change from it, or it is gone."""
     try:
-        changed = folder.stat().st_mtime_ns
+        changed = path.stat().st_mtime_ns
     except OSError:
         return 0
     return changed if time.time() - changed / 1e9 > SETTLED else 0

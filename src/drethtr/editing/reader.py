@@ -22,7 +22,7 @@ from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
-from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.folder_pages import FolderPage, changed_at
 from drethtr.editing.index import FolderIndex, LineRead
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.journal import Change
@@ -138,8 +138,9 @@ class Reader:
                 page = self.workspace.folder_page(page_id)
                 self.jobs.update(job, message=f"reading {page.name}")
                 mark = file_mark(page.source.path) if page.source is not None else ""
-                self.workspace.unreadable.pop(page_id, None)  # first, as reading it tells how it is then
                 self.failed.pop(page_id, None)
+                if self.workspace.unreadable.pop(page_id, None) is not None:
+                    self.workspace.notify_page(page, "read")  # reading tells only of what it changes
                 try:
                     self.read_page(page, job, again=again)
                 except DrethtrError as error:
@@ -152,13 +153,19 @@ class Reader:
             self.jobs.update(job, message=f"{read} read{errors}")
 
     def read_changed(self) -> None:
-        """Read pages that could not be read, and whose scans have changed since, as files do that are being copied."""
+        """Read pages that could not be read, and whose scans have changed since; not while they are being copied."""
         pages = self.workspace.folder_pages
-        sources = {page: pages[page].source for page in tuple(self.failed) if page in pages}
-        changed = [one for one, source in sources.items() if source and file_mark(source.path) != self.failed[one]]
+        changed = [
+            id
+            for id, mark in tuple(self.failed.items())  # other threads change it meanwhile
+            if id in pages
+            and (source := pages[id].source) is not None
+            and changed_at(source.path)
+            and file_mark(source.path) != mark
+        ]
+        for id in changed:
+            self.failed.pop(id, None)
         if changed:
-            for page in changed:
-                del self.failed[page]
             self.read_pages(changed)
 
     def read_page(self, page: FolderPage, job: Job, *, again: bool = False) -> None:

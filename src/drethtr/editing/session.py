@@ -183,7 +183,8 @@ class Watcher:
             return
         self.workspace.folder_pages = now
         self.workspace.notify("pages")
-        new = {page.id for page in now.values() if page.id not in known and page.source is not None}
+        usable = {page.id for page in known.values() if page.source is not None}
+        new = {page.id for page in now.values() if page.source is not None} - usable
         unread = [
             page.id
             for page, summary in self.workspace.page_summaries()

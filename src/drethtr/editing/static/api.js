@@ -60,13 +60,12 @@ export const search = (words, page, signal) =>
 export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
-// Goes on when the tab is closed.
-export const putLine = (page, line, revision, body) =>
+export const putLine = (page, line, revision, body, options) =>
   ask("PUT", linePath(page, line), {
     body: signed(body),
     revision,
-    keepalive: true,
     signal: AbortSignal.timeout(PATIENCE),
+    ...options,
   });
 // What the word from `start` to `end` of a text may be instead; places count code points.
 export const alternatives = (page, line, body, signal) =>

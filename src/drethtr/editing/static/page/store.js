@@ -104,11 +104,11 @@ export class PageStore {
           text: draft.text,
           state: "gone",
         });
-      } else if (draft.revision === entry.line.revision) {
+      } else if (draft.text === entry.line.text && !draft.status) {
+        this.drafts.drop(id);
+      } else if (draft.text === entry.line.text || draft.revision === entry.line.revision) {
         Object.assign(entry, { text: draft.text, status: draft.status, state: "typed" });
         this.save(id);
-      } else if (draft.text === entry.line.text) {
-        this.drafts.drop(id);
       } else {
         Object.assign(entry, {
           text: draft.text,
@@ -132,8 +132,9 @@ export class PageStore {
     }
   }
 
-  // Sends what was typed, and with `status` what a person says of the line. Requests for a line follow one another.
-  async save(id, status) {
+  // Sends what was typed, and with `status` what a person says of the line; `options` are those of the request.
+  // Requests for a line follow one another.
+  async save(id, status, options) {
     const entry = this.entries.get(id);
     clearTimeout(entry?.timer);
     if (!entry || entry.state === "conflict" || entry.state === "gone") return;
@@ -143,7 +144,7 @@ export class PageStore {
       if (entry.state === "clean" && !entry.status) return;
       const { text, status: said } = entry;
       entry.status = undefined;
-      entry.sending = this.send(entry, { text, status: said });
+      entry.sending = this.send(entry, { text, status: said }, options);
     }
     await entry.sending;
   }
@@ -161,13 +162,13 @@ export class PageStore {
   }
 
   // Sends a change of a line, and then what was typed meanwhile; answers with the reason if the change was refused.
-  async send(entry, body) {
+  async send(entry, body, options) {
     const { text } = entry;
     let refusal = null;
     entry.state = "saving";
     this.changed();
     try {
-      this.accept(entry, await api.putLine(this.id, entry.line.id, entry.line.revision, body), text);
+      this.accept(entry, await api.putLine(this.id, entry.line.id, entry.line.revision, body, options), text);
     } catch (error) {
       refusal = error.message;
       if (body.tags && entry.text === text) this.tagsRefused(entry, error);
@@ -240,8 +241,8 @@ export class PageStore {
     this.changed();
   }
 
-  async saveAll() {
-    await Promise.all([...this.entries.keys()].map((id) => this.save(id)));
+  async saveAll(options) {
+    await Promise.all([...this.entries.keys()].map((id) => this.save(id, undefined, options)));
   }
 
   // Why a line could not be saved, also while that is tried again.

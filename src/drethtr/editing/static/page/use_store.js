@@ -25,12 +25,13 @@ export function useStore(id, { workspace, folder }) {
   };
   useEffect(() => {
     const end = store.watch(redraw);
-    const save = () => store.saveAll();
-    addEventListener("pagehide", save);
+    // Goes on when the tab is gone. Only then, as browsers refuse more than a few such requests at once.
+    const leave = () => store.saveAll({ keepalive: true });
+    addEventListener("pagehide", leave);
     load();
     return () => {
-      removeEventListener("pagehide", save);
-      save();
+      removeEventListener("pagehide", leave);
+      store.saveAll();
       clearTimeout(timer.current);
       end();
     };
