@@ -87,6 +87,8 @@ def test_a_page_that_cannot_be_used_costs_no_other_of_its_book(drethtr, tmp_path
     outcome = drethtr("segment", book)
     assert outcome.code == 1 and "book.tif page 2: cannot be read" in outcome.err
     assert f"{2 * len(TEXTS)} lines found in 1 file" in outcome.out
+    outcome = drethtr("segment", book)
+    assert outcome.code == 1 and "page 2: cannot be read" in outcome.err and "1 file kept" in outcome.out
     first, third = (tmp_path / f"book_000{number}.page.xml" for number in (1, 3))
     reviewed = first.read_bytes().replace(b'l1" custom="', b'l1" custom="drethtr {review:confirmed;} ')
     first.write_bytes(reviewed)

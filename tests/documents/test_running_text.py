@@ -59,6 +59,10 @@ def test_json_of_many_shapes(text_of, content):
     assert text_of("a.json", json.dumps(content)) == ["one", "two"]
 
 
+def test_half_a_character_in_json_can_be_written(text_of):
+    assert text_of("a.json", r'["half\ud800", "\ud83d\ude00"]') == ["half\ufffd", "😀"]
+
+
 def test_a_struck_word_and_the_one_written_for_it_are_two(text_of):
     body = "<p>my <del>dera</del><add>dear</add> <subst><add>Mary</add><del>Ann</del></subst> th<del>e</del>"
     content = f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{body}</p></body></text></TEI>'

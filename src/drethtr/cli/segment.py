@@ -7,6 +7,7 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_there
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, Lines, Pages, TableOrder, format_option, output_option, threads_option
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
@@ -62,10 +63,9 @@ def segment(
     refuse_shared_results(tasks)
     with stopping(CONTINUE), tqdm(tasks, unit="file", disable=None) as bar:
         for task in bar:
-            before = failed
             number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say, skip=skip)
             done, found = done + (number is not None), found + (number or 0)
-            kept += number is None and failed == before
+            kept += number is None and not force and any(map(is_there, task.wanted))
     for words in selection.remarks:
         say(words)
     where = "; results are beside the scans" if output is None else f"; results are in {output}"
