@@ -111,6 +111,16 @@ def test_scans_are_found_through_a_link_to_the_folder_of_the_index(tmp_path):
             assert store.scan(store.key(scan, 1)).resolve() == scan
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_scans_beside_the_index_are_named_as_it_is(tmp_path):
+    """On a drive or in a home that is a link, their names were those of the folder that it leads to."""
+    (tmp_path / "drive" / "index").mkdir(parents=True)
+    (tmp_path / "home").symlink_to(tmp_path / "drive")
+    with Store.write(tmp_path / "home" / "index" / "a.sqlite", {}) as store:
+        for scan in (tmp_path / "home" / "one.png", tmp_path / "home" / "index" / "two.png"):
+            assert store.scan(store.key(scan, 1)) == scan
+
+
 def test_a_finished_index_is_one_file(build, tmp_path):
     build()
     assert [path.name for path in tmp_path.glob("a.sqlite*")] == ["a.sqlite"]

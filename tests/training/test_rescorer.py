@@ -10,10 +10,11 @@ import torch.nn.functional as F
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import rescorer_of
 from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.weights import write_tensors
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
 from drethtr.training.devices import Devices
-from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, finetuned, train_rescorer
+from drethtr.training.rescorer import AT_A_TIME, HEADER, RescorerRun, TrainingTexts, finetuned, train_rescorer
 
 TOKENIZER = Characters.learn(["abcdefghij klmnop"])
 LINES = ["abc abc", "cab", "back", "a bad cab"]
@@ -122,6 +123,13 @@ def test_another_run_is_not_continued(change, material, tmp_path, monkeypatch):
     train_rescorer(material, tmp_path / "run")
     with pytest.raises(CheckpointError, match="other settings or texts"):
         train_rescorer(change(material), tmp_path / "run")
+
+
+@pytest.mark.parametrize("header", ["[]", "{}", "7"])
+def test_what_is_no_snapshot_of_a_rescorer_is_told(header, material, tmp_path):
+    write_tensors({}, tmp_path / "run", {HEADER: header})
+    with pytest.raises(CheckpointError, match="not a snapshot of a rescorer's run"):
+        train_rescorer(material, tmp_path / "run")
 
 
 def test_texts_have_their_share(tmp_path):

@@ -16,8 +16,11 @@ ROW_END = re.compile("\r\n?")
 """Ends of rows of Windows and of old Macs."""
 
 
-def rows_of(path: Path) -> Iterator[tuple[int, str]]:
+def rows_of(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
     """The rows of a text file that are not blank, counted from 1.
+
+    Args:
+        errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
 
     Raises:
         DataError: if it cannot be read, or is not UTF-8.
@@ -26,7 +29,9 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
         with open_ordinary(path) as file:
             encoding = encoding_of(file.read(2))
             file.seek(0)
-            rows = TextIOWrapper(file, encoding=encoding)  # not `splitlines`, since U+2028 in a text does not end a row
+            rows = TextIOWrapper(
+                file, encoding=encoding, errors=errors
+            )  # not `splitlines`, since U+2028 in a text does not end a row
             for number, row in enumerate(rows, start=1):
                 if row.strip():
                     yield number, row.rstrip("\n")

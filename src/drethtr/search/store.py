@@ -7,6 +7,7 @@ leaves an index of the pages that it had finished.
 import json
 import lzma
 import os
+import re
 import sqlite3
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -46,6 +47,9 @@ WAIT_FOR_PAGE = 0.5
 
 MEMORY = 64 << 20
 """Maximum bytes that unpacking a reading may take."""
+
+ABOVE = re.compile(r"(\.\./)+")
+"""The start of a path that leads out of a folder."""
 
 OF_PAGE = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
 
@@ -292,8 +296,11 @@ class Store:
     def scan(self, key: PageKey) -> Path:
         """The scan of a page, as a path relative to the working folder."""
         folder, place = self.path.parent, restored(key.scan)
-        if place.startswith("../") and folder.resolve() != Path(os.path.normpath(folder.absolute())):
-            folder = folder.resolve()  # a link: the folder above it is another one
+        if above := ABOVE.match(place):
+            # If the folder is a link, the one above it is another than that of its name.
+            real = os.path.realpath(folder)
+            named, meant = (os.path.normpath(f"{start}/{above[0]}") for start in (folder, real))
+            folder = folder if os.path.realpath(named) == meant else Path(real)
         return Path(os.path.normpath(folder / place))
 
     def states(self) -> dict[PageKey, PageState]:

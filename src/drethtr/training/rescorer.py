@@ -255,11 +255,11 @@ def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping
         return 0, None
     tensors, metadata = read_file(path)
     try:
-        header = json.loads(metadata[HEADER])
-        # Snapshots of earlier versions lack the tokenizer and the precision.
-        if any(header.get(name, value) != value for name, value in settings.items()):
+        lacking = {"tokenizer": settings["tokenizer"], "bfloat16": None}  # of snapshots of earlier versions
+        header = {**lacking, **json.loads(metadata[HEADER])}
+        if any(header[name] != value for name, value in settings.items()):
             raise CheckpointError("of a run with other settings or texts; remove it to start again", path)
         restore(tensors, learner)
-        return int(header["steps"]), header.get("bfloat16")
+        return int(header["steps"]), header["bfloat16"]
     except SETTINGS_ERRORS as error:
         raise CheckpointError("not a snapshot of a rescorer's run; remove it to start again", path) from error

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.table import Table
 
 
@@ -33,10 +34,21 @@ def test_cells_are_unquoted_only_if_all_are_quoted(tmp_path, cells, texts):
 
 def test_a_table_that_cannot_be_read_is_not_passed_over(tmp_path):
     """The validation lines of a folder were missing, since their first was in Latin-1."""
-    for name in ("train.tsv", "readme.txt", "val.tsv"):
-        (tmp_path / name).write_text("a.png\tMär\n", encoding="utf-8" if name == "train.tsv" else "latin-1")
-    with pytest.raises(DataError, match=r"val\.tsv: is not UTF-8"):
-        list(Table().entries(tmp_path))
+    (tmp_path / "readme.txt").write_text("Märchen\n", encoding="latin-1")
+    (tmp_path / "train.tsv").write_text("a.png\tMär\n", encoding="utf-8")
+    for name in ("val.tsv", "test.txt"):
+        (tmp_path / name).write_text("a.png\tMär\n", encoding="latin-1")
+        with pytest.raises(DataError, match=rf"{name}: is not UTF-8"):
+            list(Table().entries(tmp_path))
+        (tmp_path / name).unlink()
+
+
+def test_other_tables_in_any_encoding_are_passed_over(tmp_path):
+    """A list from a spreadsheet beside line images kept their texts from being read."""
+    (tmp_path / "000001.png").touch()
+    (tmp_path / "000001.gt.txt").write_text("ab\n")
+    (tmp_path / "letters.tsv").write_text("Aufbewahrungsort\tMünchen\n", encoding="latin-1")
+    assert layout_for(tmp_path).name == "kraken"
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

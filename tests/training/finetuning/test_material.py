@@ -96,6 +96,12 @@ def test_lines_that_cannot_be_used_do_not_stop_a_run_in_its_middle(tiny_path, tm
     plan = Plan(data=(new,), model=str(tiny_path), old_data=(stored(old, tmp_path / "old.parquet"),))
     material = gather(plan)
     assert len(material.old) + len(material.remembered) == 30
+    stored(
+        [replace(long, id=str(number), image=long.image - np.uint8(number)) for number in range(3)],
+        tmp_path / "old.parquet",
+    )
+    with pytest.raises(DataError, match="none of the 3 old lines can be used; 3 too wide to train on"):
+        gather(plan)
     for name, some in (("old", old), ("new", lines(40, pages=10))):
         stored([replace(sample, image=encoded(sample)[0][:-100]) for sample in some], tmp_path / f"{name}.parquet")
         with pytest.raises(DataError, match=rf"{name}\.parquet row \d+: .*truncated"):

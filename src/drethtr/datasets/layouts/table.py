@@ -77,18 +77,20 @@ def tables_of(source: Path) -> list[Path]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether the first row names an image, or the table cannot be read; other texts may be in any encoding."""
+    """Whether the first row names an image, even if the table is not UTF-8; also if a .tsv or .jsonl cannot be read."""
     try:
-        _, first = next(rows_in(path), (0, {}))
+        _, first = next(rows_in(path, errors="replace"), (0, {}))
     except DataError:
         return path.suffix.lower() != ".txt"
     return isinstance(first, dict) and Path(str(first.get("file"))).suffix.lower() in IMAGES
 
 
-def rows_in(table: Path, *, quoted: bool = False) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
+def rows_in(
+    table: Path, *, quoted: bool = False, errors: str = "strict"
+) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
     """The cells of each row by column, and the rows that have none, counted from 1."""
     columns = len(REQUIRED)
-    for number, row in rows_of(table):
+    for number, row in rows_of(table, errors):
         key = f"{table} line {number}"
         if table.suffix.lower() == ".jsonl":
             yield number, object_in(row, key)

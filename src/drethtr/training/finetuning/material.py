@@ -123,7 +123,10 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     parts = all_lines(lines, seed=plan.seed) if plan.cross_fit else split_lines(lines, given, seed=plan.seed)
     parts = drop_unreadable(parts, start.preparation, widest_line(start))
     earlier = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
-    old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), Counter())) for some in earlier)
+    refused: Counter[str] = Counter()
+    old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), refused)) for some in earlier)
+    if plan.old_data and not old:
+        raise DataError(f"none of the {len(earlier[0])} old lines can be used{reasons(refused)}")
     # Training lines, too: cross-fitting measures on them, and forgetting is measured on old lines that are not learned.
     check_apart(
         {"--old-data": (*old, *remembered), "validation lines": parts.validation, "training lines": parts.train}
