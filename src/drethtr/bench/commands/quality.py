@@ -215,6 +215,6 @@ def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_f
     """Print a table and, if a file is given, write the figures there with the model and settings."""
     from drethtr.pages.record import measured_with
 
+    typer.echo(f"{text}\n{read_by(recognizer)}")
     if json_file is not None:
         write_json(json_file, {**figures, **measured_with(recognizer)})
-    typer.echo(f"{text}\n{read_by(recognizer)}")
