@@ -95,6 +95,7 @@ def test_an_import_is_reported_though_its_figures_cannot_be_written(drethtr, lin
         (("check",), "--html", "2 lines"),
         (("model", "compare", ":ctc"), "--json", "B - A"),
         (("model", "compare", ":ctc"), "--html", "B - A"),
+        (("bench", "check"), "--json", "held out"),
     ],
 )
 def test_what_was_measured_is_printed_though_a_file_cannot_be_written(

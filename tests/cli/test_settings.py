@@ -91,6 +91,8 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
         ),
         ("[transscribe]\nformat = 'txt'", "there is no command 'transscribe'; did you mean 'transcribe'?"),
         ("[model.finetune]\nseed = 3", "drethtr.toml: no command reads [model]; such settings belong in [finetune]"),
+        ("[model.info]\n[model.train]", "such settings belong in [info], [train]"),
+        ("[model]\nthreads = 3", "such settings belong in [info], [finetune], [train], "),
         ("[synth]\nseed = 3", "drethtr.toml: no command reads [synth]; such settings belong in [data.synth]"),
         ("[transcribe]\nthreads = 'two'", "drethtr.toml: threads: 'two' is not a valid int"),
         ("[transcribe]\nverbose = inf", "verbose: 'inf' is not a valid bool"),

@@ -20,7 +20,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_ending, refuse_results
+from drethtr.cli.outputs import refuse_ending, refuse_results, told_after
 from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.documents.formats import formats_named
@@ -101,9 +101,9 @@ def align(
     failed += write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
     pages = [page.lines for proof in proofs for page in proof.pages]
     left = [part for proof in proofs for part in proof.left.values()]
-    typer.echo(summary(pages, left))
-    if ground_truth is not None:
-        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
+    with told_after(summary(pages, left)):
+        if ground_truth is not None:
+            typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     bare = any(not line.check.text for page in pages for line in page)
     if bare or left or failed:
         raise typer.Exit(1)

@@ -21,7 +21,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_results
+from drethtr.cli.outputs import refuse_results, told_after
 from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.cli.screen import shown
@@ -111,13 +111,13 @@ def check(
         strips = page_strips(found, pages) if html_file is not None else {}
     if not found:
         raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")
-    typer.echo(shown(doubtful_words(found)))
-    if json_file is not None:
-        rows = (json.dumps(row, ensure_ascii=False) for line in found for row in line.to_json())
-        write_text(json_file, "[\n" + ",\n".join(rows) + "\n]\n")
-    if html_file is not None:
-        title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
-        write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
+    with told_after(shown(doubtful_words(found))):
+        if json_file is not None:
+            rows = (json.dumps(row, ensure_ascii=False) for line in found for row in line.to_json())
+            write_text(json_file, "[\n" + ",\n".join(rows) + "\n]\n")
+        if html_file is not None:
+            title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
+            write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
     if failed or any(line.doubts for line in found):
         raise typer.Exit(1)
 

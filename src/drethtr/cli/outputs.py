@@ -1,11 +1,14 @@
 """Output files of commands: check their paths before any work is done, and write JSON and PNG."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected, write_bytes, write_text
@@ -67,6 +70,15 @@ def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ())
     if twice := [place for place in places if places.count(place) > 1]:
         raise ConfigError(f"two results would be written to {twice[0]}; give each a file of its own")
     refuse_existing(*paths, force=force, inputs=inputs)
+
+
+@contextmanager
+def told_after(result: str) -> Iterator[None]:
+    """Print a result after its files were written, or could not be: neither a full disk nor a closed pipe costs both."""
+    try:
+        yield
+    finally:
+        typer.echo(result)
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:

@@ -102,8 +102,9 @@ def refuse_unread(command: Any, place: tuple[str, ...], table: Mapping[str, Any]
     below = getattr(command, "commands", {command.name: command})
     places = {name: each.place for name, each in below.items() if hasattr(each, "place")}  # none within a plug-in
     if places and all(known[: len(place)] != place for known in places.values()):
-        known = next((places[name] for name in table if name in places), next(iter(places.values())))
-        raise ConfigError(f"no command reads [{'.'.join(place)}]; such settings belong in [{'.'.join(known)}]", where)
+        meant = [places[name] for name in table if name in places] or places.values()
+        tables = ", ".join(f"[{'.'.join(known)}]" for known in meant)
+        raise ConfigError(f"no command reads [{'.'.join(place)}]; such settings belong in {tables}", where)
 
 
 def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:

@@ -18,7 +18,7 @@ from drethtr.cli.model.predict_truth import (
     refuse_other_weights,
 )
 from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
-from drethtr.cli.outputs import refuse_results, write_json
+from drethtr.cli.outputs import refuse_results, told_after, write_json
 from drethtr.cli.progress import (
     left_out_of,
     open_lines,
@@ -114,9 +114,9 @@ def predict_cer(
         else:
             samples = usable_lines(inputs, described)
             result = expected_cer(rate, read_samples(recognizer, choose(samples, limit or len(samples), seed)))
-    typer.echo(result.text)
-    if json_file is not None:
-        write_json(json_file, {**result.figures, **measured_with(recognizer)})
+    with told_after(result.text):
+        if json_file is not None:
+            write_json(json_file, {**result.figures, **measured_with(recognizer)})
     if not result.complete:
         raise typer.Exit(1)
 
