@@ -74,7 +74,7 @@ def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ())
 
 @contextmanager
 def told_after(result: str) -> Iterator[None]:
-    """Print a result after its files were written, or could not be: neither a full disk nor a closed pipe costs both."""
+    """Print a result once its files are written, or could not be: a full disk or a closed pipe costs one, not both."""
     try:
         yield
     finally:
