@@ -47,6 +47,8 @@ export function Overview({ status, jobs, people, selection, select, words, searc
       (told) => {
         setPages(told);
         setTrouble(null);
+        const ids = new Set(told.map(({ id }) => id));
+        select((chosen) => chosen.filter((id) => ids.has(id))); // what is gone could not be cleared any more
       },
       (failed) => setTrouble(failed.message),
     );
