@@ -358,3 +358,11 @@ def test_enter_opens_the_text_of_a_line(tab, open_layout):
     tab.locator(".row").nth(2).focus()
     tab.keyboard.press("Enter")
     tab.locator(".line:nth-child(3)[aria-current=true] .text:focus").wait_for()
+
+
+def test_enter_presses_a_button_with_the_table_tool_too(tab, open_layout):
+    layout = open_layout()
+    layout.press("t")
+    tab.get_by_role("button", name="History").focus()
+    tab.keyboard.press("Enter")
+    tab.locator("dialog").wait_for()

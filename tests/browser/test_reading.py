@@ -61,3 +61,19 @@ def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp
         tab.get_by_role("link", name="All pages").click()
         enter(tab, "a.png")
         assert not tab.get_by_role("note").count()
+
+
+def test_a_job_that_fails_or_cannot_be_stopped_says_why(tab):
+    shown = {"done": 0, "total": 2, "seconds_left": None, "message": "", "result": None}
+    reading = {**shown, "id": "2", "kind": "read", "state": "running", "error": None}
+    failed = {**shown, "id": "1", "kind": "index", "state": "failed", "error": "the disk is full"}
+
+    def tell(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "jobs": [reading, failed]})
+
+    tab.route("**/api/status", tell)
+    tab.reload()
+    tab.get_by_text("The index is not up to date: the disk is full").wait_for()
+    tab.get_by_role("button", name="Stop").click()
+    tab.get_by_text("There is no such job").wait_for()

@@ -30,3 +30,10 @@ def test_a_reader_changes_nothing_and_is_offered_nothing_that_would(tab):
     tab.get_by_role("button", name="History").click()
     tab.locator("dialog").wait_for()
     assert not tab.get_by_role("button", name="Restore").count()
+
+
+def test_an_open_tab_whose_key_does_not_fit_any_more_says_so(tab):
+    tab.get_by_text("Read only").wait_for()
+    tab.context.clear_cookies()
+    tab.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # connects anew
+    tab.get_by_text("This server requires a token").wait_for()

@@ -55,6 +55,16 @@ def test_pages_are_confirmed_although_another_one_is_damaged(folder, tab):
     tab.get_by_role("button", name="Done 1").wait_for()
 
 
+def test_a_selected_page_that_is_gone_does_not_keep_the_others_from_being_confirmed(folder, tab):
+    for name in ("a.png", "b.png"):
+        tab.get_by_label(f"Select {name}").click()
+    for file in folder.glob("a.*"):
+        file.unlink()
+    tab.get_by_text("1 page selected").wait_for()
+    tab.get_by_role("button", name="Confirm all lines").click()
+    tab.get_by_role("button", name="Done 1").wait_for()
+
+
 def test_of_many_pages_only_those_near_the_window_are_there(tmp_path, tiny_path, open_tab):
     put_page(tmp_path / "many" / "letters", "p1000")
     for number in range(1001, 1200):

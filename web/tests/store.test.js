@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { Drafts } from "../../src/drethtr/editing/static/drafts.js";
-import { PageStore } from "../../src/drethtr/editing/static/page/store.js";
+import { PageStore, storeOf } from "../../src/drethtr/editing/static/page/store.js";
 
 const DRAFTS = new Drafts("parish", "p1", { length: 0, setItem() {}, removeItem() {} });
 const pageOf = (...texts) => ({ lines: texts.map((text, place) => ({ id: `l${place}`, text, revision: text })) });
@@ -48,11 +48,64 @@ test("an answer that a newer one has overtaken changes nothing", async () => {
 });
 
 // Drafts of tabs of one browser, which share them.
-function sharedDrafts() {
+function sharedDrafts(prefix) {
   const kept = new Map();
   const keep = (line, text, revision, status) => kept.set(line, { text, revision, status });
-  return { all: () => kept, keep, drop: (line) => kept.delete(line) };
+  return { prefix, all: () => kept, keep, drop: (line) => kept.delete(line) };
 }
+
+// Saves a line as the server does, whose answers may get lost.
+function serverOf(line) {
+  const server = { line, isThere: true };
+  globalThis.fetch = async (_, { headers, body }) => {
+    if (!server.isThere) throw new TypeError("no network");
+    const { text } = JSON.parse(body);
+    if (headers["If-Match"] !== `"${server.line.revision}"`)
+      return Response.json({ error: "changed meanwhile", line: server.line }, { status: 409 });
+    server.line = { ...server.line, text: text.trim(), revision: `${server.line.revision}+` };
+    return Response.json(server.line);
+  };
+  return server;
+}
+
+test("a page that is left and opened again without a server does not take its text for another person's", async () => {
+  const drafts = sharedDrafts("left");
+  const server = serverOf({ id: "l0", text: "a", revision: "r" });
+  const open = () => {
+    const store = storeOf("p1", drafts);
+    store.take({ lines: [server.line] });
+    return store;
+  };
+  const before = open();
+  server.isThere = false;
+  before.type("l0", "ab");
+  await before.saveAll();
+  const again = open();
+  again.type("l0", "abc");
+  await again.save("l0");
+  server.isThere = true;
+  await again.saveAll();
+  await before.saveAll();
+  assert.deepEqual([server.line.text, before.state, again.state, drafts.all().size], ["abc", "saved", "saved", 0]);
+  assert.notEqual(open(), before);
+});
+
+test("a text with a space at its end that was saved as its tab was closed is no conflict", async () => {
+  const drafts = sharedDrafts("closed");
+  const server = serverOf({ id: "l0", text: "a", revision: "r" });
+  const before = new PageStore("p1", drafts);
+  before.take({ lines: [server.line] });
+  before.type("l0", "a word ");
+  const { text, revision } = drafts.all().get("l0");
+  await before.saveAll({ keepalive: true });
+  for (const now of [server.line, { id: "l0", text: "a", revision: "r" }]) {
+    drafts.keep("l0", text, revision); // as the answer came too late
+    const again = new PageStore("p1", drafts);
+    again.take({ lines: [now] });
+    await again.saveAll();
+    assert.deepEqual([again.entries.get("l0").state, again.state, drafts.all().size], ["clean", "saved", 0]);
+  }
+});
 
 for (const [how, now] of [
   ["as it was", pageOf("a", "b")],

@@ -19,6 +19,7 @@ import { showTheme, THEMES, useSetting } from "./settings.js";
 import { useEffect, useRef, useState } from "./vendor/hooks.js";
 import { render } from "./vendor/preact.js";
 
+const AWAY = "No server";
 const RELOAD = 500; // ms; one change may bring many events
 const STATES = {
   saved: "Saved",
@@ -40,7 +41,7 @@ function App() {
   const route = useRoute();
   const [status, setStatus] = useState(null);
   const [jobs, setJobs] = useState([]);
-  const [isLost, setLost] = useState(false);
+  const [lost, setLost] = useState(null); // why the server tells nothing
   const [dialog, setDialog] = useState(null);
   const [theme, setTheme] = useSetting("theme", "auto");
   const [selection, setSelection] = useState([]);
@@ -57,8 +58,9 @@ function App() {
       (told) => {
         setStatus(told);
         setJobs(told.jobs);
+        setLost(null);
       },
-      () => setLost(true),
+      ({ status: refusal, message }) => setLost(refusal ? message : AWAY),
     );
   const reload = () => {
     clearTimeout(timer.current);
@@ -73,15 +75,15 @@ function App() {
     status: load,
     page: reload,
     job: (job) => setJobs((known) => [job, ...known.filter(({ id }) => id !== job.id)]),
-    lost: () => setLost(true),
-    connected: () => {
-      setLost(false);
-      load();
+    lost: () => {
+      setLost((known) => known ?? AWAY);
+      load(); // tells why, as a stream does not
     },
+    connected: load,
   });
   if (!status) {
-    return isLost
-      ? html`<main class="notice"><p>The server does not respond. Start drethtr edit again; this page will continue by itself.</p></main>`
+    return lost
+      ? html`<main class="notice"><p>${lost === AWAY ? "The server does not respond. Start drethtr edit again; this page will continue by itself." : lost}</p></main>`
       : html`<main class="overview" aria-busy="true"><h1 class="skeleton"> </h1></main>`;
   }
   const toolbar = ({ name, previous, next, state, unsaved, page, isLayout }) => html`
@@ -101,8 +103,8 @@ function App() {
       </nav>
       <span class="gap" />
       ${
-        isLost
-          ? html`<span class="saved" role="status" data-state="unsaved">No server; your changes are kept in this browser</span>`
+        lost
+          ? html`<span class="saved" role="status" data-state="unsaved">${lost}; your changes are kept in this browser</span>`
           : state &&
             html`<span class="saved" role="status" data-state=${state}>${saying(state, unsaved, status)}</span>`
       }

@@ -193,7 +193,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     } else if (key === "Escape") {
       if (tool !== "select") take("select");
       else setSelected(new Set());
-    } else if (key === "Enter" && tool === "table") makeTable();
+    } else if (key === "Enter" && strokes.length && !event.target.closest?.("button, a")) makeTable();
     else if (TOOLS.some((one) => one.key === key.toLowerCase()))
       take(TOOLS.find((one) => one.key === key.toLowerCase()).id);
     else return;

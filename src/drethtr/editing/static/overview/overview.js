@@ -19,6 +19,8 @@ const FILTERS = {
   done: ["Done", ({ status }) => status === "confirmed"],
 };
 
+const FAILED = { read: "Not all pages were read", index: "The index is not up to date" };
+
 const compareNumbers = (key) => (one, other) => (other[key] ?? -1) - (one[key] ?? -1);
 const ORDERS = {
   name: ["name", () => 0],
@@ -45,6 +47,8 @@ export function Overview({ status, jobs, people, selection, select, words, searc
       (told) => {
         setPages(told);
         setTrouble(null);
+        const ids = new Set(told.map(({ id }) => id));
+        select((chosen) => chosen.filter((id) => ids.has(id))); // what is gone could not be cleared any more
       },
       (failed) => setTrouble(failed.message),
     );
@@ -83,7 +87,11 @@ export function Overview({ status, jobs, people, selection, select, words, searc
     <main class="overview">
       <h1>${status.folder}</h1>
       <${Done} pages=${pages} />
-      ${jobs.filter((job) => job.kind !== "learn" && isGoing(job)).map((job) => html`<${Working} key=${job.id} job=${job} isManager=${isManager} />`)}
+      ${jobs.filter((job) => job.kind !== "learn" && isGoing(job)).map((job) => html`<${Working} key=${job.id} job=${job} isManager=${isManager} attempt=${attempt} />`)}
+      ${Object.entries(FAILED).map(([kind, told]) => {
+        const job = jobs.find((one) => one.kind === kind); // the newest one
+        return job?.state === "failed" && html`<p class="hint flag" role="alert">${told}: ${job.error}</p>`;
+      })}
       ${
         unread > 0 &&
         !isReading &&
@@ -145,11 +153,11 @@ function Done({ pages }) {
 
 const share = (number, lines) => ({ width: `${lines ? (100 * number) / lines : 0}%` });
 
-function Working({ job, isManager }) {
+function Working({ job, isManager, attempt }) {
   return html`<div class="reading" role="status">
     <progress max=${job.total || 1} value=${job.done} aria-label=${job.kind === "read" ? "Pages read" : "Pages made searchable"} />
     <span>${job.message || "Waiting"} · ${job.done} of ${job.total}${job.seconds_left === null ? "" : ` · ${duration(job.seconds_left)}`}</span>
-    ${isManager && html`<button type="button" onClick=${() => api.endJob(job.id)}>Stop</button>`}
+    ${isManager && html`<button type="button" onClick=${() => attempt(api.endJob(job.id))}>Stop</button>`}
   </div>`;
 }
 

@@ -8,6 +8,19 @@ const RETRIES = [2000, 4000, 8000, 15000]; // ms; the last one again and again, 
 // Whether the scan of a page, or the file with its text, cannot be read now.
 const isUnreadable = ({ status, error }) => status === "unread" && Boolean(error);
 
+// Whether a text is that of a line; the server keeps no spaces at its ends.
+const isSaved = (text, line) => text.trim() === line.text.trim();
+
+const stores = new Map(); // of pages that may not be saved yet, by the prefix of their drafts
+
+// The store of a page. One that still sends what was typed before the page was left is taken up again: a second one
+// would send other texts of the same lines, and each would take those of the other for somebody else's.
+export function storeOf(id, drafts) {
+  for (const [prefix, { state }] of stores) if (state === "saved") stores.delete(prefix);
+  if (!stores.has(drafts.prefix)) stores.set(drafts.prefix, new PageStore(id, drafts));
+  return stores.get(drafts.prefix);
+}
+
 // The state of an entry, one for each line:
 //
 //   clean     as the server has it
@@ -104,9 +117,9 @@ export class PageStore {
           text: draft.text,
           state: "gone",
         });
-      } else if (draft.text === entry.line.text && !draft.status) {
+      } else if (isSaved(draft.text, entry.line) && !draft.status) {
         this.drafts.drop(id);
-      } else if (draft.text === entry.line.text || draft.revision === entry.line.revision) {
+      } else if (isSaved(draft.text, entry.line) || draft.revision === entry.line.revision) {
         Object.assign(entry, { text: draft.text, status: draft.status, state: "typed" });
         this.save(id);
       } else {
@@ -200,7 +213,7 @@ export class PageStore {
     const theirs = error.answer?.line ?? null;
     if (error.status === 409) {
       // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
-      if (theirs?.text === entry.text) this.accept(entry, theirs, text);
+      if (theirs && isSaved(entry.text, theirs)) this.accept(entry, theirs, text);
       else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" }, { error: null });
       return;
     }

@@ -3,13 +3,13 @@
 import { Drafts } from "../drafts.js";
 import { useEvents } from "../events.js";
 import { useEffect, useMemo, useReducer, useRef, useState } from "../vendor/hooks.js";
-import { PageStore } from "./store.js";
+import { storeOf } from "./store.js";
 
 const REFETCH = 200; // ms; several events often tell of one change
 
 export function useStore(id, { workspace, folder }) {
   const [, redraw] = useReducer((count) => count + 1, 0);
-  const store = useMemo(() => new PageStore(id, new Drafts(workspace, id)), [id]);
+  const store = useMemo(() => storeOf(id, new Drafts(workspace, id)), [id]);
   const [error, setError] = useState(null);
   const timer = useRef(0);
 
