@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from edited_folders import put_page
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
@@ -45,6 +46,13 @@ def test_a_run_without_progress_ends_when_patience_does(data, monkeypatch):
     assert load_model(best).card["samples"] == 0
     card = load_model(data / "out" / LATEST).card
     assert card["samples"] < 96 and config.from_dict(RunConfig, card["run"]) == wanted
+
+
+def test_texts_that_a_program_read_do_not_select_the_best_weights_without_a_word(data, monkeypatch, capsys):
+    put_page(data / "pages", "a")
+    train(run(data, monkeypatch, "samples=8", 'validation.paths=["pages"]'), data / "out", workers=0)
+    said = "Texts that a program read, and that nobody has corrected or confirmed, were taken as they are: 4 lines"
+    assert capsys.readouterr().err.count(said) == 1
 
 
 def test_a_run_with_prose_learns_language(data, monkeypatch):

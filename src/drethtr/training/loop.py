@@ -1,7 +1,8 @@
 """train(run): the whole of training, top to bottom."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ import torch
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.locks import claimed
+from drethtr.base.wording import counted
+from drethtr.datasets.sample import Sample
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import save_model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
@@ -92,6 +95,8 @@ def train_locked(
     streams = open_streams(batches, progress.positions, devices, workers)
     log = MetricsLog(output, run.samples, progress.samples) if devices.is_main else TrainingLog()
     log.note(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {batches.tokenizer.size} tokens")
+    for words in remarks_on((*mixture.real_samples(), *validator.samples)):
+        log.note(words)
     if letters := right_to_left(batches.tokenizer.alphabet):
         log.note(f"warning: {letters} is {NOT_LEARNED}")
     with closing(log):
@@ -166,6 +171,12 @@ def learn_alphabet(mixture: LineMixture, run: RunConfig) -> Characters:
             "real lines to `train` (with weight = 0 they only contribute characters), or lower minimum_count"
         )
     return alphabet
+
+
+def remarks_on(samples: Iterable[Sample]) -> Iterator[str]:
+    """What was done with odd descriptions of lines, with the number of lines."""
+    remarks = Counter(what for sample in samples for what in {remark.what for remark in sample.remarks})
+    return (f"{what}: {counted(number, 'line')}" for what, number in remarks.items())
 
 
 def make_learner(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> Learner[DRetHTR]:

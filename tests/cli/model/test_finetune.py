@@ -15,6 +15,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from conftest import log_probability, written
+from edited_folders import put_page
 from holding import Hold
 from PIL import Image
 
@@ -135,6 +136,13 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
     assert again.code == 2 and "exists; choose another output" in again.err
+
+
+def test_old_texts_that_a_program_read_are_named(drethtr, data, tiny_path, tmp_path):
+    put_page(tmp_path / "old", "a", lines=3)
+    options = ("--model", tiny_path, "--output", tmp_path / "mine.safetensors", "--dry-run", *SHORT)
+    outcome = drethtr("finetune", data, "--old-data", tmp_path / "old", *options)
+    assert outcome.code == 0 and "Texts that a program read" in outcome.err, outcome.err
 
 
 def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_path, tmp_path):
@@ -273,13 +281,15 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
 
 
 def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_path):
-    other = tmp_path / "other.safetensors"
+    other, told = tmp_path / "other.safetensors", tmp_path / "told.safetensors"
+    ngrams = learn([Ingredient(["abc", "a cab"])], tiny_model.tokenizer, order=2, most=100)
+    save_model(replace(tiny_model, languages=Languages({"la": ngrams})), told)
     tiny_model.weights["to_logits.weight"] += 1
     save_model(tiny_model, other)
-    first, again, changed = (
-        gather(Plan(data=(str(data),), model=str(path))).fingerprint() for path in (tiny_path, tiny_path, other)
+    first, again, *changed = (
+        gather(Plan(data=(str(data),), model=str(path))).fingerprint() for path in (tiny_path, tiny_path, other, told)
     )
-    assert first == again != changed
+    assert first == again and len({first, *changed}) == 3
 
 
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):

@@ -269,3 +269,13 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     assert "--learn and --json" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")
     assert outcome.code == 2 and f"add --model {taught}" in outcome.err
+
+
+def test_what_a_model_of_the_same_weights_learned_since_is_not_replaced(drethtr, sets, taught, tiny_path):
+    learn = ("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force", "--model")
+    assert drethtr(*learn, tiny_path).code == 0, "only the prediction changes"
+    assert drethtr("language", taught, sets / "a.val.parquet", "--name", "la", "--order", 2, "--force").code == 0
+    outcome = drethtr(*learn, tiny_path)
+    assert outcome.code == 2 and f"add --model {taught}" in outcome.err
+    assert load_model(taught).languages
+    assert drethtr(*learn, taught, "--language", "la").code == 0

@@ -172,7 +172,7 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
 
     device = resolve_device(options.device)
     material = finetuning.gather(options.plan(), Pages(images=images_in(options.images)))
-    report_remarks((*material.parts.train, *material.parts.validation))
+    report_remarks((*material.parts.train, *material.parts.validation, *material.old, *material.remembered))
     typer.echo(material_text(material))
     if options.dry_run:
         typer.echo(time_needed(finetuning.estimate(material, device, options.threads)))

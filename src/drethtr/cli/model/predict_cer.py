@@ -15,7 +15,7 @@ from drethtr.cli.model.predict_truth import (
     fit_prediction,
     in_percent,
     read_or_exit,
-    refuse_other_weights,
+    refuse_other_model,
 )
 from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, told_after, write_json
@@ -42,7 +42,7 @@ from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.confidence.error_rate import ErrorRate, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import holds_adapter
-from drethtr.recognition.model.file import SHIPPED
+from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 30  # pages in the table; --json has them all
@@ -100,10 +100,11 @@ def predict_cer(
     described = Pages(images=images_in(images))
     if learn is not None:
         with claimed(learn, replace=force):
-            recognizer = reading.load()
-            refuse_other_weights(learn, recognizer)
+            source = reading.model or SHIPPED
+            recognizer, model = reading.load(), load_model(source)
+            refuse_other_model(learn, model)
             samples = to_read(open_lines(inputs, described), limit, seed)
-            result = fit_prediction(recognizer, samples, reading.model or SHIPPED, learn)
+            result = fit_prediction(recognizer, samples, model, source, learn)
     else:
         recognizer = reading.load()
         rate = known_rate(recognizer, reading.decoder)

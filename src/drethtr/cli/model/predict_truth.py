@@ -1,6 +1,7 @@
 """`drethtr model predict-cer --truth` and `--learn`: compare the predicted CER with transcriptions, and fit it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -21,27 +22,37 @@ from drethtr.evaluation.predict import (
 )
 from drethtr.evaluation.reading import ScoredLine
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected
-from drethtr.recognition.model.file import load_model, save_record, weights_hash
+from drethtr.recognition.model.file import Model, load_model, save_record
 from drethtr.recognition.recognizer import Recognizer
 
 MIN_CHARACTERS = 100  # of a page, for its CER to be meaningful
 
 
-def refuse_other_weights(target: Path, recognizer: Recognizer) -> None:
-    """Refuse to replace a model by one with other weights, even with --force: only the prediction may change.
+def refuse_other_model(target: Path, reads: Model) -> None:
+    """Refuse to replace a model by another one, even with --force: only the prediction may change.
 
     Raises:
         ConfigError: saying how to fit the prediction of that model.
     """
-    if target.exists() and weights_hash(load_model(target).weights) != weights_hash(recognizer.model.weights):
+    if target.exists() and without_prediction(load_model(target)) != without_prediction(reads):
         raise ConfigError(
-            f"{target} is not the model that reads, {recognizer.model.identity}; "
+            f"{target} is not the model that reads, {reads.identity}; "
             f"to fit the prediction of {target}, add --model {target}"
         )
 
 
-def fit_prediction(recognizer: Recognizer, samples: Sequence[Sample], source: Path, output: Path) -> EvaluationResult:
+def without_prediction(model: Model) -> str:
+    """The hash of a model without its predictions of error rates."""
+    return replace(model, record=replace(model.record, error_rates=())).hash
+
+
+def fit_prediction(
+    recognizer: Recognizer, samples: Sequence[Sample], model: Model, source: Path, output: Path
+) -> EvaluationResult:
     """Fit the prediction, evaluate it on each set with a fit on the others, and write the model.
+
+    Args:
+        model: The model as it is in the file `source`; the recognizer may read with other languages.
 
     Raises:
         DataError: if there are too few sets.
@@ -50,7 +61,7 @@ def fit_prediction(recognizer: Recognizer, samples: Sequence[Sample], source: Pa
     lines, decoder = read_or_exit(recognizer, samples), recognizer.strategy
     rate = learn(decoder, lines)
     sets, pages = leave_one_set_out(decoder, lines), leave_one_set_out(decoder, lines, page_or_line)
-    save_record(source, recognizer.model.record.with_error_rate(rate), output, of=recognizer.model)
+    save_record(source, model.record.with_error_rate(rate), output, of=model)
     found = beside_truth(sets, pages, "by a fit on the other sets")
     change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
     return EvaluationResult(f"{found.text}\n{change}", found.figures, complete=len(lines) == len(samples))

@@ -163,8 +163,19 @@ def in_8_bits(model: Model) -> Model:
 
 
 def save_record(source: Path, record: CalibrationRecord, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with another calibration record; see `save_changed`."""
+    """Copy a model file with another calibration record; see `save_changed`.
+
+    Raises:
+        CheckpointError: also if `source` no longer contains the language models of that model, which were measured too.
+    """
+    if of is not None and without_record(load_model(source)) != without_record(of):
+        raise replaced_meanwhile(source)
     save_changed(source, path, of, {"trust": config.to_dict(record)})
+
+
+def without_record(model: Model) -> str:
+    """The hash of a model without what was measured of it."""
+    return replace(model, record=CalibrationRecord()).hash
 
 
 def save_languages(source: Path, languages: Languages, path: Path, *, of: Model | None = None) -> None:
@@ -202,10 +213,15 @@ def save_changed(
     if of is not None:
         weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
         if weights_hash(dequantize(weights)) != weights_hash(of.weights):
-            raise CheckpointError("was replaced by another model meanwhile; start again", source)
+            raise replaced_meanwhile(source)
     kept = {name: tensor for name, tensor in tensors.items() if prefix is None or not name.startswith(prefix)}
     changed = json.dumps(header | dict(changes), ensure_ascii=False)
     write_tensors({**kept, **(replaced or {})}, path, metadata | {MODEL: changed})
+
+
+def replaced_meanwhile(source: Path) -> CheckpointError:
+    """The error if a file is no longer the model that changes of it are based on."""
+    return CheckpointError("was replaced by another model meanwhile; start again", source)
 
 
 def tensors_of(languages: Languages) -> dict[str, Array]:

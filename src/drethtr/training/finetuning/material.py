@@ -16,7 +16,7 @@ from drethtr.datasets.open import AS_FOUND, open_all
 from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
-from drethtr.recognition.model.file import Model, load_model, weights_hash
+from drethtr.recognition.model.file import Model, load_model
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.feed.batch import MIN_COLUMNS
 from drethtr.training.finetuning.plan import Plan, widest_line
@@ -85,7 +85,7 @@ class Material:
 
     def fingerprint(self) -> str:
         """Hash of the starting model and of all lines with their texts, by split."""
-        digest = blake2b(weights_hash(self.start.weights).encode(), digest_size=16)
+        digest = blake2b(self.start.hash.encode(), digest_size=16)
         for samples in (self.parts.train, self.parts.validation, self.old, self.remembered):
             for sample in samples:
                 digest.update(fingerprint(sample) + sample.text.encode())
