@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+from starlette.applications import Starlette
 
-from drethtr.cli.serve import listener
+from drethtr.cli.serve import listener, serving
 
 LINE = Path(__file__).parents[2] / "samples" / "000003.png"
 
@@ -54,6 +55,11 @@ def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, 
     assert "0 picks a free one" in outcome.err
     outcome = drethtr("serve", "--host", "192.0.2.1", "--port", 0, "--model", tmp_path / "gone")
     assert outcome.code == 2 and "--host 192.0.2.1" in outcome.err and "address of this machine" in outcome.err
+
+
+def test_a_proxy_closes_an_idle_connection_before_the_server_does():
+    """Else it sends requests into closed connections; 60 seconds are usual."""
+    assert serving(Starlette(), 1).config.timeout_keep_alive > 60
 
 
 def test_connections_send_small_packets_at_once():

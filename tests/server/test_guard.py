@@ -4,7 +4,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from drethtr.server.guard import Access, Guard, Role
@@ -50,6 +50,12 @@ def test_only_under_its_own_names(listens, host, answered):
 @pytest.mark.parametrize("host", ["10.1.2.3:8000", "probe.example", ""])
 def test_a_probe_may_use_any_name(host):
     assert client("0.0.0.0", TOKEN).get("/health", headers={"Host": host}).status_code == 200
+
+
+def test_a_probe_may_use_any_name_below_a_prefix():
+    below = TestClient(Starlette(routes=[Mount("/ocr", client("0.0.0.0", TOKEN).app)]), "http://probe.example")
+    assert below.get("/ocr/health").status_code == 200
+    assert below.get("/ocr/about").status_code == 400
 
 
 @pytest.mark.parametrize(

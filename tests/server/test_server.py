@@ -5,7 +5,8 @@ import json
 import socket
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from errno import ENOSPC
 from importlib.resources import files
 from io import BytesIO
 from threading import Event, Semaphore, Thread
@@ -25,7 +26,7 @@ from PIL import Image
 from waiting import until
 
 from drethtr import Recognizer
-from drethtr.base.errors import CheckpointError
+from drethtr.base.errors import CheckpointError, DrethtrError
 from drethtr.documents.formats import FORMATS
 from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import Segmentation, segmentation_named
@@ -244,6 +245,37 @@ def test_who_sends_too_slowly_leaves_room_for_others(recognizer, monkeypatch):
         assert json.loads(content)["error"].startswith("the image did not arrive within 0.2 seconds")
         monkeypatch.setattr(uploads, "MAX_UPLOAD_SECONDS", 60)
         assert ask("/line", line("abc"))[0] == 200
+
+
+def test_who_has_not_sent_everything_yet_shuts_nobody_out(recognizer, monkeypatch):
+    monkeypatch.setattr(service, "MAX_REQUESTS", 1)
+    with serving(recognizer) as ask, ExitStack() as clients:
+        for address in ("/line", "/page"):
+            client = clients.enter_context(socket.create_connection(("127.0.0.1", ask.port), timeout=60))
+            head = f"POST {address} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"
+            client.sendall(head.encode())
+            assert client.recv(1000).startswith(b"HTTP/1.1 100 ")  # it waits for the body
+        assert ask("/line", line("abc"))[0] == 200
+        assert ask("/page", line("abc"))[0] == 200
+
+
+def test_a_full_disk_is_no_fault_of_the_request(ask, monkeypatch):
+    def fail(path, content):
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(service.Path, "write_bytes", fail)
+    status, _, content = ask("/page?name=letter.jpg", encoded(PAGE))
+    assert status == 500
+    assert json.loads(content) == {"error": "this server cannot keep the image: No space left on device"}
+
+
+def test_without_a_folder_for_temporary_files_it_says_so_at_once(recognizer, monkeypatch):
+    def fail():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(service, "gettempdir", fail)
+    with pytest.raises(DrethtrError, match=r"no folder for temporary files; make /tmp writable"):
+        make_app(recognizer, segmentation_named("projection"))
 
 
 def test_a_page_in_every_format(ask, recognizer, tmp_path):

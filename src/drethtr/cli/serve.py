@@ -36,6 +36,12 @@ AllowedHosts = Annotated[
 PATIENCE = 20
 """Seconds to wait for open requests at the end; Kubernetes kills a program after 30."""
 
+IDLE = 75
+"""Seconds for which an idle connection stays open: longer than reverse proxies keep theirs, usually 60 seconds.
+
+A proxy that sends a request just when it is closed tells its client 502, since it may not repeat a `POST`.
+"""
+
 BACKLOG = 256
 """Maximum number of connections waiting to be accepted, which are accepted together: fewer than may be open."""
 
@@ -102,6 +108,7 @@ def serving(app: Starlette, patience: int, *, access_log: bool = False) -> Serve
         http=TimedConnection,
         ws="none",
         log_level="warning",
+        timeout_keep_alive=IDLE,
         timeout_graceful_shutdown=patience,
         backlog=BACKLOG,
     )

@@ -171,7 +171,8 @@ class Guard:
 
     def refusal(self, scope: Scope) -> Response | None:
         """The response for a request that is refused; None if it is accepted."""
-        if scope["path"] in OPEN:
+        # Below the prefix under which another application, or a proxy, offers this one.
+        if scope["path"].removeprefix(scope.get("root_path", "")) in OPEN:
             return None
         headers = Headers(scope=scope)
         host = headers.get("host", "")

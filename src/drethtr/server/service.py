@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from errno import EDQUOT, EMFILE, ENFILE, ENOSPC
 from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from drethtr.base.config import named
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.base.files import own_folder, tidied
 from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import Document, Provenance
@@ -39,9 +40,16 @@ MAX_REQUESTS = 64
 MAX_PAGES = 20
 """Pages of one request; `drethtr transcribe` reads longer books."""
 
+USED_UP = frozenset({ENOSPC, EDQUOT, EMFILE, ENFILE})
+"""Errors of writing a file that no other name for it would mend."""
+
 
 class Service:
-    """The handlers for one recognizer and one segmentation of pages into lines."""
+    """The handlers for one recognizer and one segmentation of pages into lines.
+
+    Raises:
+        DrethtrError: if there is no folder for temporary files, in which pages wait.
+    """
 
     def __init__(self, recognizer: Recognizer, segmentation: Segmentation, executor: Executor | None = None) -> None:
         self.recognizer = recognizer
@@ -50,7 +58,7 @@ class Service:
         self.pages = HeavyWork()
         self.answering = 0
         self.budget = Budget()
-        self.place = Path(gettempdir())
+        self.place = temporary_folder()
         tidied(self.place)  # uploads of a server that was killed
 
     def use(self, recognizer: Recognizer) -> None:
@@ -62,21 +70,37 @@ class Service:
         """The provenance of results of the present recognizer."""
         return provenance_of(self.recognizer)
 
+    async def uploaded(self, request: Request, share: Share, name: str = "") -> list[Upload]:
+        """The files that a request uploads, as `uploads_of` gives them, unless too many requests are in progress.
+
+        Raises:
+            HTTPException: also if there are too many.
+        """
+        self.refuse_too_many()  # before an upload of which nothing would come
+        return await uploads_of(request, share, name)
+
     @contextmanager
-    def admit(self) -> Iterator[Share]:
-        """Count a request while it is processed, and the bytes that it holds in memory.
+    def admit(self) -> Iterator[None]:
+        """Count a request while it is processed: only when its images are there, or slow clients would shut out others.
 
         Raises:
             HTTPException: if there are too many.
         """
-        if self.answering >= MAX_REQUESTS:
-            raise HTTPException(503, f"{MAX_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
+        self.refuse_too_many()
         self.answering += 1
         try:
-            with self.budget.share() as share:
-                yield share
+            yield
         finally:
             self.answering -= 1
+
+    def refuse_too_many(self) -> None:
+        """Refuse a request if too many are in progress.
+
+        Raises:
+            HTTPException: if there are.
+        """
+        if self.answering >= MAX_REQUESTS:
+            raise HTTPException(503, f"{MAX_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
 
     async def health(self, request: Request) -> Response:
         """`GET /health`: whether the server answers."""
@@ -93,19 +117,22 @@ class Service:
         Of a form with several files, it is a list, in their order.
         """
         parameters_of(request)
-        with self.admit() as share:
-            lines = await self.lines_of(request, share)
-            readings = await asyncio.gather(*map(self.request_queue.read, lines))
+        with self.budget.share() as share:
+            uploads = await self.uploaded(request, share)
+            with self.admit():
+                lines = await self.lines_of(uploads, share)
+                readings = await asyncio.gather(*map(self.request_queue.read, lines))
         made_by = self.provenance.to_json()
         answers = [{**reading.to_json(), "made_by": made_by} for reading in readings]
         return JSONResponse(answers if len(answers) > 1 else answers[0])
 
-    async def lines_of(self, request: Request, share: Share) -> list[Line]:
-        """Decode the lines in a request; their encoded bytes are not kept while they wait."""
+    async def lines_of(self, uploads: list[Upload], share: Share) -> list[Line]:
+        """Decode the lines in uploads, and empty their list: encoded bytes are not kept while lines wait."""
         lines = []
-        for upload in await uploads_of(request, share):
+        for upload in uploads:
             lines.append(await asyncio.to_thread(self.open_line, upload))
             share.add(lines[-1].size)
+        uploads.clear()
         return lines
 
     def open_line(self, upload: Upload) -> Line:
@@ -132,21 +159,24 @@ class Service:
         """
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
-        with self.admit() as share, own_folder(self.place) as folder:  # uploads wait in files instead of memory
-            paths = await self.save_uploads(request, share, folder, asked.get("name", ""))
-            turns = PageTurns(self.request_queue, request.is_disconnected)
-            try:
-                return await self.pages.run(request, self.document_of, paths, format, turns)
-            finally:
-                turns.ended = True  # the thread may go on if the server stops
+        with self.budget.share() as share:
+            uploads = await self.uploaded(request, share, asked.get("name", ""))
+            with self.admit(), own_folder(self.place) as folder:  # uploads wait in files instead of memory
+                paths = await self.save_uploads(uploads, folder)
+                turns = PageTurns(self.request_queue, request.is_disconnected)
+                try:
+                    return await self.pages.run(request, self.document_of, paths, format, turns)
+                finally:
+                    turns.ended = True  # the thread may go on if the server stops
 
-    async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
-        """Save the uploads of a request, each in its own folder, as names may be equal."""
+    async def save_uploads(self, uploads: list[Upload], folder: Path) -> list[Path]:
+        """Save uploads, each in its own folder, as names may be equal, and empty their list."""
         paths = []
-        for number, upload in enumerate(await uploads_of(request, share, name)):
+        for number, upload in enumerate(uploads):
             own = folder / str(number)
             own.mkdir()
             paths.append(await asyncio.to_thread(save_upload, upload.content, own, Path(upload.name).name or "page"))
+        uploads.clear()
         return paths
 
     def document_of(self, paths: Sequence[Path], format: Format, read_lines: ReadLines) -> Response:
@@ -172,6 +202,20 @@ class Service:
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
 
+def temporary_folder() -> Path:
+    """The folder for temporary files.
+
+    Raises:
+        DrethtrError: if there is none, as in a container that may write nothing.
+    """
+    try:
+        return Path(gettempdir())
+    except FileNotFoundError as error:
+        raise DrethtrError(
+            "there is no folder for temporary files; make /tmp writable, or name another folder in TMPDIR"
+        ) from error
+
+
 def write_document(document: Document, format: Format, sources: Sequence[PageSource]) -> Response:
     """Write a document; several pages become a JSON list or a ZIP file if the format holds one page."""
     if format.together or len(sources) == 1:
@@ -192,11 +236,14 @@ def save_upload(content: bytes, folder: Path, name: str) -> Path:
 
     Raises:
         ConfigError: if no file can have the name.
+        DrethtrError: if there is no room for it.
     """
     path = folder / name
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in USED_UP:
+            raise DrethtrError(f"this server cannot keep the image: {error.strerror}") from error
         reason = error.strerror if isinstance(error, OSError) else error  # without the temporary folder
         raise ConfigError(f"{name!r} cannot be the name of a file: {reason}") from error
     return path
