@@ -6,6 +6,7 @@ from PIL import Image
 from PIL.TiffImagePlugin import STRIPBYTECOUNTS, STRIPOFFSETS
 
 from drethtr.documents import read_page
+from drethtr.documents.page_file import PageFile
 
 
 @pytest.fixture
@@ -32,6 +33,17 @@ def test_existing_files_are_kept_and_not_taken_for_scans(drethtr, scan):
     outcome = drethtr("segment", scan)
     assert outcome.code == 0 and "1 file kept" in outcome.out and path.read_bytes() == corrected
     assert drethtr("segment", scan, "--force").code == 0 and path.read_bytes() != corrected
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_corrected_lines_are_kept_though_they_have_no_text(drethtr, scan, format):
+    drethtr("segment", scan, "--format", format)
+    path = scan.with_name(f"letter.{format}.xml")
+    file = PageFile.parse(path.read_bytes(), path.name)
+    path.write_bytes(file.without_lines([file.page.lines[0].id]).data)
+    outcome = drethtr("segment", scan, "--format", format, "--force")
+    assert outcome.code == 2 and f"{path.name}: is not replaced, because it was edited" in outcome.err
+    assert len(read_page(path).lines) == len(TEXTS) - 1
 
 
 def test_only_missing_files_are_written(drethtr, scan):

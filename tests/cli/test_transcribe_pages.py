@@ -21,7 +21,7 @@ from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
-from drethtr.documents.transcription import Review, Transcription
+from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import RECORD
 from drethtr.pages.source import open_originals
@@ -559,6 +559,28 @@ def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_
     assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
     again = transcribe(scan, "page,csv")
     assert again.code == 0 and "a person has since" not in again.err
+
+
+def test_a_file_that_is_newer_than_its_other_results_is_named(drethtr, export, tiny_path):
+    """Whatever program corrected it, its text would be missing in what is kept."""
+    path, text = export / "page" / "a.xml", export / "page" / "a.txt"
+    run = ("transcribe", path, "--update", "--format", "txt", "--output", path.parent, "--model", tiny_path)
+    assert "newer than" not in drethtr(*run).err + drethtr(*run).err
+    path.write_bytes(path.read_bytes().replace(b"abc", b"corrected"))
+    os.utime(text, ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
+    assert f"a.xml: newer than other results in {path.parent}" in drethtr(*run).err
+    text.unlink()
+    assert "newer than" not in drethtr(*run).err and "corrected" in text.read_text(encoding="utf-8")
+
+
+def test_tags_go_with_a_line_that_is_read_again(drethtr, export, tiny_path, tmp_path):
+    path = export / "page" / "a.xml"
+    file = PageFile.parse(path.read_bytes(), "a")
+    path.write_bytes(file.with_tags(file.page.lines[0].id, [Tag("person", 0, 3), Tag("gap", 0, 0)]).data)
+    drethtr("transcribe", path, "--format", "page,tags", "--output", tmp_path / "out", "--model", tiny_path)
+    text = read_page(tmp_path / "out" / "a.page.xml").lines[0].transcription
+    assert {tag.name for tag in text.tags} >= {"gap"} and all(tag.length <= len(text.text) for tag in text.tags)
+    assert "gap" in (tmp_path / "out" / "a.tags.csv").read_text(encoding="utf-8")
 
 
 def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, capsys):

@@ -23,6 +23,19 @@ def test_an_image_is_found_near_its_page_file(tmp_path, name):
     assert image_beside(path, name) == image
 
 
+@pytest.mark.parametrize("ending", [".page.xml", ".alto.xml"])
+def test_files_of_ours_that_were_renamed_with_their_scans_keep_them(tmp_path, ending):
+    """Before them comes a new scan, which has the name of the first."""
+    for name in ("1.png", "2.png", "3.tif", f"2{ending}", f"3{ending}", "vol.tif", "vol_0001.tif"):
+        (tmp_path / name).touch()
+    assert image_beside(tmp_path / f"2{ending}", "1.png") == tmp_path / "2.png"
+    assert image_beside(tmp_path / f"3{ending}", "2.png") == tmp_path / "3.tif"
+    # Not renamed: a page of a volume, a file of another program, one whose scan alone has its old name.
+    assert image_beside(tmp_path / f"vol_0001{ending}", "vol.tif") == tmp_path / "vol.tif"
+    assert image_beside(tmp_path / "2.xml", "1.png") == tmp_path / "1.png"
+    assert image_beside(tmp_path / f"4{ending}", "1.png") == tmp_path / "1.png"
+
+
 @pytest.mark.parametrize("name", ["{}/mine.png", "../../../mine.png", "x/../../../../mine.png"])
 def test_no_image_is_taken_from_elsewhere(tmp_path, name):
     path = tmp_path / "sent" / "volume" / "page" / "p.xml"

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from edited_folders import put_page
@@ -11,6 +12,7 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review, Transcription
+from drethtr.pages.source import open_originals
 from drethtr.pages.task import FileTask, PageCache, write_result, write_update
 
 
@@ -69,6 +71,20 @@ def test_an_update_keeps_what_a_person_wrote_since_the_page_was_read(tmp_path, r
     write_update(FileTask(file, (), {}, file), page, Provenance.now("machine"), replace=replaces)
     first, second, *_ = texts(file)
     assert second == "typed by a person" and (first == "machine") is replaces
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_a_line_that_was_moved_since_the_page_was_read_gets_no_text(tmp_path, format):
+    file = put_page(tmp_path, "a", format)
+    empty = PageFile.parse(file.read_bytes(), file.name)
+    empty = empty.with_lines([replace(line, transcription=None) for line in empty.page.lines])
+    file.write_bytes(empty.data)
+    task = FileTask(file, open_originals(file), {}, file).opened()
+    page = read_again(file)
+    moved = [replace(line, polygon=other.polygon) for line, other in pairwise(empty.page.lines)][1:2]
+    file.write_bytes(empty.with_lines(moved).data)
+    write_update(task, page, Provenance.now("machine"), replace=False)
+    assert texts(file) == ["machine", "", "machine", "machine"]
 
 
 def test_an_updated_copy_that_a_person_has_corrected_is_not_replaced(tmp_path):

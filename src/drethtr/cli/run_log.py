@@ -131,9 +131,14 @@ class TextLog(RunLog):
         self.files = len(plan.waiting) + self.before + len(self.stale) + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
-        if plan.outdated:
+        if updated := [task for task in plan.outdated if task.in_place]:
             say(
-                f"drethtr: {some(plan.outdated)}: a person has since corrected results in {self.output}; the others "
+                f"drethtr: {some(updated)}: newer than other results in {self.output}, which are kept and may have the "
+                "text of before; to write these again, delete them and repeat the command"
+            )
+        if corrected := [task for task in plan.outdated if not task.in_place]:
+            say(
+                f"drethtr: {some(corrected)}: a person has since corrected results in {self.output}; the others "
                 "still have the text of before; to write these again, give the corrected files as inputs, name only "
                 "the other formats, and add --force"
             )

@@ -134,7 +134,8 @@ def image_beside(
     `IMAGE_FOLDERS` of these and the next folder above; first as it is, then in other spellings and with other
     extensions. Then the file's own name, and shorter parts of it, are tried with image extensions, beside the file and
     in the folder above; at last both names in folders of images beside a folder of descriptions. A name that leads out
-    of these folders counts for nothing, since the file may be anybody's.
+    of these folders counts for nothing, since the file may be anybody's. Before all, a file that we named after its
+    image, and that names another, was renamed together with it.
 
     Args:
         exists: Whether there is a file; by default the file system is asked.
@@ -147,6 +148,10 @@ def image_beside(
         names = dict.fromkeys((image, path.stem, page_stem(path), path.name.split(".")[0]))
         given = (found for name in names if name for found in images_called(images, name))
         if (found := next(given, None)) is not None:
+            return found
+    if was_renamed(path, image):
+        renamed = (path.with_name(page_stem(path) + ending) for ending in (*IMAGES, *map(str.upper, IMAGES)))
+        if (found := next(filter(exists or is_file, renamed), None)) is not None:
             return found
     if image and os.path.basename(image) == image:  # noqa: PTH119 - by far the most usual, and a name alone
         place = path.parent / image
@@ -179,6 +184,13 @@ def images_called(folder: Path, name: str) -> Iterator[Path]:
     stem = key.removesuffix(ending) if (ending := PurePath(key).suffix) in IMAGES else key
     for other in dict.fromkeys((key, *(stem + ending for ending in IMAGES))):
         yield from (file for file in files_like(folder, other) if file.suffix.lower() in IMAGES)
+
+
+def was_renamed(path: Path, image: str) -> bool:
+    """Whether a file has one of our names, `0001.page.xml`, and names the image of another page."""
+    stem, named = page_stem(path), key_of(image)
+    own = {key_of(stem), key_of(without_number(stem))}  # that of its scan, or of a file with several pages
+    return stem != path.stem and bool(named) and own.isdisjoint((named, PurePath(named).stem))
 
 
 def in_image_folders(path: Path, name: str) -> Sequence[Path]:

@@ -26,7 +26,8 @@ from drethtr.documents.page import Page, Parsed, Region, TextLine
 from drethtr.documents.read import Dialect, parse_page
 from drethtr.documents.transcription import PageWord, Tag, Transcription
 
-SIGNATURE = f"edited with drethtr {__version__}"
+EDITED = "edited with drethtr "
+SIGNATURE = f"{EDITED}{__version__}"
 
 
 def revision_of(content: bytes) -> str:

@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from drethtr.documents.page import CellPlace, Region, TextLine
+from drethtr.documents.page_xml.custom import tags_in
 from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.straighten import Strip
@@ -51,9 +52,17 @@ def placed_line(id: str, line: FoundLine, text: Transcription | None, width: int
 
 
 def merged(line: TextLine, read: TextLine) -> TextLine:
-    """A given line with its reading, the baseline or polygon that it lacked, and its baseline in writing direction."""
+    """A given line with its reading, the baseline or polygon that it lacked, and its baseline in writing direction.
+
+    Tags of its text are at their places in the new one.
+    """
     known = line.baseline if line.baseline and read.baseline and runs_as(line.baseline, read.baseline) else None
-    return replace(read, baseline=known or read.baseline, polygon=line.polygon or read.polygon, kind=line.kind)
+    text = read.transcription
+    if text is not None and line.transcription is not None and line.transcription.tags:
+        text = replace(text, tags=tags_in(text.text, line.transcription.tags, line.text))
+    return replace(
+        read, baseline=known or read.baseline, polygon=line.polygon or read.polygon, transcription=text, kind=line.kind
+    )
 
 
 def runs_as(baseline: Points, other: Points) -> bool:

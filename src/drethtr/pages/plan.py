@@ -40,7 +40,8 @@ class JobPlan:
     done        files with all results
     unrecorded  those of both that have a result which the record does not know; the result is kept
     refused     files with stale results, by what differs; the results are kept
-    outdated    those done in one of whose results a person has worked since the others were written
+    outdated    those done in one of whose results a person has worked since the others were written, and those waiting
+                that are updated in place and are newer than other results, which are kept
     """
 
     waiting: list[FileTask] = field(default_factory=list)
@@ -81,13 +82,17 @@ class Planner:
                 plan.refused.setdefault(reason, []).append(task)
             elif force or not task.is_written(self.folders.is_there) or any(entry.lacks for _, entry in known):
                 plan.waiting.append(task)
+                plan.outdated += [task] if task.in_place and not force and self.is_outdated(task) else []
             else:
                 plan.done.append(task)
                 plan.outdated += [task] if self.is_outdated(task) else []
         return plan
 
     def is_outdated(self, task: FileTask) -> bool:
-        """Whether a person has worked on a result since others of the same page were written."""
+        """Whether a person has worked on a result, or anybody on the file itself, since other results were written."""
+        if task.in_place:
+            changed = self.folders.time_of(task.path)
+            return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
         return any(
             reviewed_lines(path) > 0
             for name, paths in task.targets.items()

@@ -325,8 +325,8 @@ def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:
 def write_update(task: FileTask, page: Page, provenance: Provenance, *, replace: bool) -> None:
     """Write the text of a page into its file, or into a copy of it.
 
-    A person may have corrected the file since it was read: only lines get a text that have none by now or, to `replace`
-    them, have one that nobody has reviewed.
+    A person may have corrected the file since it was read: only lines get a text that stand where they stood, and have
+    none by now or, to `replace` them, have one that nobody has reviewed.
 
     Raises:
         DataError: if it cannot be written, or a person has worked on the copy.
@@ -339,6 +339,6 @@ def write_update(task: FileTask, page: Page, provenance: Provenance, *, replace:
             refuse_reviewed(target)
         if found is None or not task.in_place:
             found = first_bytes(task.path, MAX_BYTES + 1)
-        return update(found, page, provenance, replace=replace, name=str(task.path))
+        return update(found, page, provenance, replace=replace, name=str(task.path), seen=task.contents.get(task.path))
 
     change_bytes(target, change, MAX_BYTES)

@@ -147,6 +147,11 @@ def moved(custom: str, old: str, new: str) -> Moved:
     return Moved(ENTRY.sub(move, custom).strip(), tuple(lost))
 
 
+def tags_in(new: str, tags: Sequence[Tag], old: str) -> tuple[Tag, ...]:
+    """The tags of an old text at their places in a new one, see `moved`."""
+    return tags_of(moved(" ".join(map(entry_of, tags)), old, new).custom)
+
+
 def compared(old: str, new: str) -> list[Stretch]:
     """The stretches of an old text, those that stay and those that are replaced in turn."""
     blocks = [(0, 0, 0)]
