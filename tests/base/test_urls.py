@@ -243,7 +243,7 @@ def test_errors_of_stores_are_named(monkeypatch):
     monkeypatch.setitem(_registry, "refusing", Refusing)
     output = Output("refusing://me:secret@results", columns(pyarrow.schema([])))
     for doing, message in (
-        (output.job, "cannot be listed"),
+        (output.job, r"_job\.json: cannot be read"),
         (output.parts, "cannot be listed"),
         (output.quarantined, "cannot be listed"),
         (lambda: output.part("part-000000"), r"part-000000\.parquet: cannot be read"),
