@@ -52,7 +52,8 @@ def test_how_a_worker_ended_is_told_through_any_block():
     def block():
         yield
 
-    for code, told in ((-9, "killed by SIGKILL"), (3, "exit code 3"), (None, "exit code None")):
+    ends = ((-9, "killed by SIGKILL"), (-35, "killed by signal 35"), (3, "exit code 3"), (None, "exit code None"))
+    for code, told in ends:
         with pytest.raises(Killed, match=told), block():
             raise Killed(code)
 

@@ -325,7 +325,8 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
     content, headers = form(("../one.png", encoded(PAGE)), ("one.png", encoded(PAGE)))
     names = ZipFile(BytesIO(ask("/page?format=page", content, **headers)[2])).namelist()
     assert names == ["one.page.xml", "one_2.page.xml"]
-    content, headers = form(("one.png", encoded(PAGE)))
+    content, _ = form(("one.png", encoded(PAGE)))
+    headers = {"Content-Type": "Multipart/Form-Data; boundary=x"}
     assert json.loads(ask("/page", content, **headers)[2])["image"] == "one.png"
 
 

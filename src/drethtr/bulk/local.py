@@ -42,7 +42,8 @@ class Killed(Exception):
 
     def __str__(self) -> str:
         if self.code is not None and self.code < 0:
-            return f"killed by {signal.Signals(-self.code).name}"
+            names = {one.value: one.name for one in signal.Signals}  # most signals of real time have none
+            return f"killed by {names.get(-self.code, f'signal {-self.code}')}"
         return f"exit code {self.code}"
 
 

@@ -182,7 +182,7 @@ async def uploads_of(request: Request, share: Share, name: str = "") -> list[Upl
         HTTPException: if there are none or too many, if they are too large or come too slowly, or the form is damaged.
     """
     content = await read_body(request, "image", MAX_BYTES, share.add)
-    if request.headers.get("content-type", "").startswith("multipart/"):
+    if request.headers.get("content-type", "").lower().startswith("multipart/"):
         found = await asyncio.to_thread(files_of_form, request.headers["content-type"], content)
     else:
         found = [Upload(name, content)]
@@ -234,7 +234,7 @@ async def json_of(request: Request) -> dict[str, Any]:
         content = await read_body(request, "request", MAX_JSON_BYTES, share.add)
     if not content:
         return {}
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
     try:
         found = json_in(content)
