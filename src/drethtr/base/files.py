@@ -55,6 +55,14 @@ def is_file(path: "Path | os.DirEntry[str]") -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a folder exists; False for one that cannot be accessed, or a name that is too long."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def state_of(found: os.stat_result) -> str:
     """Size and time of change of a file, for records that outlive a run: copying a folder with its times keeps both.
 

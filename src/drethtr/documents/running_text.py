@@ -3,7 +3,6 @@
 It reads plain text, Markdown, TEI, PAGE, ALTO, Word documents, and JSON from programs and language models.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from html import unescape
@@ -13,7 +12,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from drethtr.base.archive import refusing_damage
-from drethtr.base.encoding import SURROGATE, decoded
+from drethtr.base.encoding import decoded, json_in
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.documents.markdown import without_markup
@@ -162,7 +161,7 @@ def characters(utf8: bytes) -> str:
 def json_text(data: bytes, path: Path) -> str:
     """All text in a JSON file, in order, one row per part."""
     try:
-        return SURROGATE.sub("\ufffd", "\n".join(json_parts(json.loads(decoded(data, path)))))
+        return "\n".join(json_parts(json_in(decoded(data, path))))
     except (ValueError, RecursionError) as error:
         raise DataError(f"not valid JSON: {error}", path) from error
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from drethtr.base.archive import is_archive, unpack_once
 from drethtr.base.cache import ADDRESS, as_name, place_of
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_there, write_bytes
+from drethtr.base.files import is_folder, is_there, write_bytes
 from drethtr.base.urls import as_address, is_address, parts_of
 from drethtr.documents.beside import (
     DESCRIPTION,
@@ -59,7 +59,7 @@ def find_inputs(
     errors: list[DataError] = []
     for name in inputs:
         try:
-            if recursive and os.path.isdir(name):  # noqa: PTH112 - false if it cannot be accessed, as is said below
+            if recursive and is_folder(Path(name)):
                 found |= dict.fromkeys(in_tree(Path(name), output, endings, errors.append, catalog))
             else:
                 found |= dict.fromkeys(files_of(name, output, endings, catalog))

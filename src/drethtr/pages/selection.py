@@ -1,6 +1,5 @@
 """Which files to read, which of their pages, and the folder for the results of each."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import NamedTuple, Self
 
 from drethtr.base.archive import as_unpacked_beside, is_archive
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.files import refuse_file
+from drethtr.base.files import is_folder, refuse_file
 from drethtr.base.links import refuse_outside
 from drethtr.documents.beside import page_stem
 from drethtr.pages.catalog import Catalog
@@ -230,7 +229,7 @@ def result_folders(
 
 def root_of(path: Path) -> Path | None:
     """The folder that an input is mirrored from; None if it is neither a folder nor a ZIP file."""
-    if os.path.isdir(path):  # noqa: PTH112 - false if it cannot be accessed
+    if is_folder(path):
         return path
     return path.with_suffix("") if is_archive(path) else None
 

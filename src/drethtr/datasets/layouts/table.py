@@ -8,12 +8,12 @@ lines/. In a folder of tables, their names give the split.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drethtr.base.encoding import SURROGATE
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout
@@ -35,9 +35,6 @@ COLUMNS: Mapping[str, type] = {
     "clean": bool,
 }
 REQUIRED = ("file", "text")
-
-HALVES = re.compile("[\ud800-\udfff]")
-"""Surrogates; JSON can contain a single one, which cannot be encoded."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +138,7 @@ def entry_of(cells: dict[str, Any], table: Path, number: int) -> Entry:
     for name, wanted in COLUMNS.items():
         if cells.get(name) is not None and not isinstance(cells[name], wanted):
             return LeftOut(key, f"unusable {name}", f"{name} is {cells[name]!r}, expected {wanted.__name__}")
-        if wanted is str and HALVES.search(cells.get(name) or ""):
+        if wanted is str and SURROGATE.search(cells.get(name) or ""):
             trouble = f"{name} contains an unpaired surrogate, {cells[name]!r}; replace it"
             return LeftOut(key, f"unusable {name}", trouble)
     places = [table.parent / folder / cells["file"] for folder in FOLDERS]

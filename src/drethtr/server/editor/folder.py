@@ -217,7 +217,7 @@ class Folder:
         return Download(await self.exporting.run(request, work), self.downloads)
 
     async def stream_events(self, request: Request, queue: asyncio.Queue[Event | None]) -> AsyncIterator[str]:
-        """Server-sent events until the client leaves, `end_stream`, or too many wait: then the client asks anew."""
+        """Server-sent events, until the client leaves or is too slow for them, or `end_stream`; clients reconnect."""
         loop = asyncio.get_running_loop()
 
         def put(event: Event) -> None:
