@@ -42,7 +42,7 @@ class Job:
     parts: tuple[Part, ...]
     left: tuple[Part, ...]
     model: str
-    settings: Mapping[str, Any] | None
+    settings: Mapping[str, Any]
     caution: str
 
     @property
@@ -113,8 +113,8 @@ def open_job(
         folder.clear(everything=True)
     if folder.job() is None:
         folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
-    stored = folder.job()
-    check_same(folder, stored or {}, settings)
+    stored = folder.job() or {}
+    check_same(folder, stored, settings)
     parts = tuple(plan.cut(rows_per_part))
     return Job(folder, parts, missing(parts, folder), recognizer.model.hash, stored, plan.caution(rows_per_part))
 

@@ -52,7 +52,7 @@ class Work:
     output: Output
     model: str
     version: str
-    settings: Mapping[str, Any] | None
+    settings: Mapping[str, Any]
 
     def begin(self) -> "PartReader":
         """Load the model.
@@ -95,7 +95,7 @@ class PartReader:
 
     recognizer: Recognizer
     output: Output
-    settings: Mapping[str, Any] | None
+    settings: Mapping[str, Any]
     unwritten: int = 0
 
     def read(self, part: Part) -> PartOutcome:

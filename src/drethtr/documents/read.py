@@ -28,6 +28,9 @@ HEAD = 4096
 MADE_HERE = re.compile(rb'<Creator>drethtr |<softwareName>drethtr</|\A\{\s*"format": "drethtr page ')
 """The signatures of our writers of PAGE, ALTO and JSON."""
 
+DESCRIBING = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
+"""The root element of PAGE or ALTO, near the beginning of the file; the rest of the file may be damaged."""
+
 
 class Dialect(NamedTuple):
     """An XML format: its name, its key in `FORMATS`, its root element, supported namespaces, reader and editor."""
@@ -103,6 +106,18 @@ def first_bytes(path: Path, limit: int = HEAD) -> bytes:
             return file.read(limit)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def is_description(file: Path, head: bytes | None = None) -> bool:
+    """Whether a file is PAGE or ALTO, by its first bytes, which are read unless they are given.
+
+    A file that cannot be opened counts as one, so that the error is reported when it is read.
+    """
+    try:
+        head = first_bytes(file) if head is None else head
+    except DataError:
+        return True
+    return DESCRIBING.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
 def made_here(path: Path) -> bool:

@@ -16,9 +16,9 @@ from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
 from drethtr.documents.page import file_name
-from drethtr.documents.read import MADE_HERE, by_trust, first_bytes, read_page
+from drethtr.documents.read import MADE_HERE, by_trust, first_bytes, is_description, read_page
 from drethtr.images.page import PageSource, open_pages
-from drethtr.pages.inputs import PDF, SEVERAL, is_description, searchable_copies
+from drethtr.pages.inputs import PDF, SEVERAL, searchable_copies
 
 IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?fileName>([^<&]*)<""")
 """The name of the image near the beginning of a PAGE or ALTO file."""

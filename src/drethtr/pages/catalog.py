@@ -18,12 +18,9 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import is_file, is_there, state_of
 from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
-from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, page_in
+from drethtr.documents.read import DESCRIBING, HEAD, MADE_HERE, first_bytes, page_in
 from drethtr.images.line import is_line_shaped
 from drethtr.images.page import PageSource, open_pages, pdf_made_here
-
-DESCRIBING = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
-"""The root element of PAGE or ALTO, near the beginning of the file; the rest of the file may be damaged."""
 
 METS = re.compile(rb"<(?:[\w.-]+:)?mets\b")
 """The root element of METS."""

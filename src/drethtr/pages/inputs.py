@@ -22,7 +22,7 @@ from drethtr.documents.beside import (
     without_number,
 )
 from drethtr.documents.read import SPACE, by_trust, first_bytes
-from drethtr.pages.catalog import DESCRIBING, Catalog, Facts, Kind
+from drethtr.pages.catalog import Catalog, Facts, Kind
 from drethtr.pages.record import RECORD
 
 PDF = ".pdf"
@@ -252,18 +252,6 @@ def described_images(files: Sequence[Path], catalog: Catalog) -> Mapping[Path, P
         except DataError:
             described[file] = None
     return described
-
-
-def is_description(file: Path, head: bytes | None = None) -> bool:
-    """Whether a file is PAGE or ALTO, by its first bytes, which are read unless they are given.
-
-    A file that cannot be opened counts as one, so that the error is reported when it is read.
-    """
-    try:
-        head = first_bytes(file) if head is None else head
-    except DataError:
-        return True
-    return DESCRIBING.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
 def is_input(path: Path, inputs: Sequence[str]) -> bool:

@@ -20,10 +20,10 @@ from drethtr.base.urls import joined, parts_of
 from drethtr.base.wording import counted
 from drethtr.documents.beside import DESCRIPTION, IMAGES
 from drethtr.documents.markup import MAX_BYTES, Element, parse
-from drethtr.documents.read import first_bytes, read_page
+from drethtr.documents.read import DESCRIBING, first_bytes, read_page
 from drethtr.images.page import PageSource
 from drethtr.images.page_file import MAX_PAGES
-from drethtr.pages.catalog import DESCRIBING, METS
+from drethtr.pages.catalog import METS
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 BEST_IMAGES = ("OCR-D-IMG", "ORIGINAL", "MASTER", "MAX", "IMG", "IMAGE", "PRESENTATION", "DEFAULT")

@@ -13,12 +13,12 @@ from drethtr.datasets.layouts.folder import TRANSCRIPTIONS
 from drethtr.datasets.layouts.pages import is_page
 from drethtr.datasets.open import TABLES
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, page_stem
-from drethtr.documents.read import read_page
+from drethtr.documents.read import is_description, read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.images.page import PageSource
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.iiif import is_manifest
-from drethtr.pages.inputs import PDF, find_inputs, is_description
+from drethtr.pages.inputs import PDF, find_inputs
 from drethtr.pages.mets import is_mets
 from drethtr.pages.source import Original, open_originals
 

@@ -5,7 +5,6 @@ of the page image cannot be kept. A page is one sample group (`page`), named aft
 Lines that can only be read upside down are turned, since no model should learn from them as they lie.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from drethtr.datasets.sample import Entry, LeftOut, Remark, Sample
 from drethtr.datasets.splits import split_named, split_of_folder
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem, visible_below
 from drethtr.documents.page import TextLine
-from drethtr.documents.read import by_trust, first_bytes, read_page
+from drethtr.documents.read import by_trust, first_bytes, is_description, read_page
 from drethtr.documents.transcription import Review
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
@@ -36,9 +35,6 @@ from drethtr.text.normalize import for_scoring, marks_in
 
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that contain the XML for images above or beside them; they are not part of page or set names."""
-
-ROOT = re.compile(rb"<(?:\w+:)?(?:PcGts|alto)\b")
-"""The start of a page in PAGE or ALTO."""
 
 BACKWARD = Remark("Baselines from right to left below upright letters were turned around")
 HEAD_DOWN = Remark("Lines that can only be read upside down were turned")
@@ -210,14 +206,12 @@ def is_page(path: Path) -> bool:
 
 
 def is_of_another_kind(path: Path) -> bool:
-    """Whether an XML file is no page, such as the `mets.xml` of an export; a damaged page still is one."""
-    if is_page(path):
-        return False
+    """Whether an XML file is no page, such as the `mets.xml` of an export; a damaged or empty page still is one."""
     try:
-        head = first_bytes(path).replace(b"\0", b"")  # as if UTF-16 were UTF-8
+        head = first_bytes(path)
     except DataError:
         return False
-    return bool(head) and not ROOT.search(head)
+    return bool(head) and not is_description(path, head) and not is_page(path)
 
 
 def is_reviewed(path: Path) -> bool:
