@@ -1,5 +1,6 @@
 """What a person has written is not replaced by a result."""
 
+import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -52,6 +53,15 @@ def test_a_result_of_which_a_person_has_corrected_the_lines_alone_is_not_replace
     with pytest.raises(DataError, match=r"it was edited in drethtr edit; --update --force reads its other lines"):
         write_result(file, read)
     assert file.read_bytes() == corrected
+
+
+def test_a_result_that_another_program_has_changed_is_not_replaced(tmp_path):
+    file = put_page(tmp_path, "a")
+    changed = re.sub(rb"(<LastChange>)[^<]*", rb"\g<1>2030-01-01T00:00:00Z", file.read_bytes())
+    file.write_bytes(changed)
+    with pytest.raises(DataError, match="another program has changed it"):
+        write_result(file, b"new")
+    assert file.read_bytes() == changed
 
 
 @pytest.mark.parametrize("format", ["page", "alto"])

@@ -1,6 +1,7 @@
 """A file to read, the paths of its results, and which of them exist."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from drethtr.documents.json import write_json
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import first_bytes, made_here, page_in, read_page
+from drethtr.documents.read import HEAD, first_bytes, made_here, page_in, read_page
 from drethtr.documents.update import update
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.catalog import Folders
@@ -268,6 +269,9 @@ def refuse_shared_results(tasks: Sequence[FileTask]) -> None:
 REREAD = "--update --force reads its other lines again"
 ELSEWHERE = "write elsewhere with --output, or delete it"
 
+CHANGED = re.compile(rb"<Created>([^<]*)</Created>\s*<LastChange>(?!\1<)")
+"""The metadata of a PAGE file that was written again after it was made, which drethtr never says of its own."""
+
 
 def refuse_replacing_results(task: FileTask) -> None:
     """Refuse to replace results with the work of a person, or files that other programs wrote.
@@ -311,7 +315,10 @@ def refuse_losing_work(path: Path, remedy: str) -> None:
 
 
 def work_in(path: Path) -> str:
-    """What a person did to a result, in words; empty if nobody did anything, or it cannot be read."""
+    """What a person did to a result, in words; empty if nobody did anything, or it cannot be read.
+
+    Readings in `drethtr edit` and by `--update` are none of it.
+    """
     if not may_hold_work(path) or not is_there(path):
         return ""
     try:
@@ -321,7 +328,9 @@ def work_in(path: Path) -> str:
         return ""
     if reviewed:
         return f"a person corrected or confirmed {counted(reviewed, 'line')} of it"
-    return "it was edited in drethtr edit" if EDITED.encode() in data else ""
+    if EDITED.encode() in data:
+        return "it was edited in drethtr edit"
+    return "another program has changed it" if CHANGED.search(data[:HEAD]) else ""
 
 
 def is_page(path: Path) -> bool:
