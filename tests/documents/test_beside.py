@@ -45,6 +45,10 @@ def test_renamed_files_in_another_folder_keep_their_scans_too(tmp_path, folder):
         (scans / name).touch()
     path = tmp_path / folder / "2.page.xml"
     assert image_beside(path, "1.png", images=scans if folder == "elsewhere" else None) == scans / "2.png"
+    (tmp_path / folder).mkdir(exist_ok=True)
+    if folder == "scans/page":  # a volume of its own
+        (tmp_path / folder / "1.png").touch()
+        assert image_beside(path, "1.png") == tmp_path / folder / "1.png"
 
 
 @pytest.mark.parametrize("name", ["{}/mine.png", "../../../mine.png", "x/../../../../mine.png"])

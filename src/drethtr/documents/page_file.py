@@ -266,9 +266,8 @@ class PageFile:
         file = file.edited(file.editor.remove_regions(gone))
         if [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
             file = file.edited(file.editor.order_regions(list(wanted)))
-        if {region.id: [line.id for line in region.lines] for region in file.page.regions if region.lines} != {
-            id: lines for id, lines in wanted.items() if lines
-        } or [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
+        done = [(region.id, [line.id for line in region.lines]) for region in file.page.regions if region.id in wanted]
+        if done != list(wanted.items()):
             raise DataError("the structure of this file does not allow this order", self.name)
         return file.following(self)
 
