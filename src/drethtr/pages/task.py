@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -25,7 +26,7 @@ from drethtr.documents.json import write_json
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import HEAD, first_bytes, made_here, page_in, read_page
+from drethtr.documents.read import MADE_HERE, first_bytes, page_in, read_page
 from drethtr.documents.update import update
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.catalog import Folders
@@ -270,7 +271,7 @@ REREAD = "--update --force reads its other lines again"
 ELSEWHERE = "write elsewhere with --output, or delete it"
 
 CHANGED = re.compile(rb"<Created>([^<]*)</Created>\s*<LastChange>(?!\1<)")
-"""The metadata of a PAGE file that was written again after it was made, which drethtr never says of its own."""
+"""The metadata of a PAGE file that was changed after it was made; drethtr never writes that into its own."""
 
 
 def refuse_replacing_results(task: FileTask) -> None:
@@ -292,7 +293,7 @@ def may_hold_work(path: Path) -> bool:
 
 
 def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
-    """Refuse to replace a result on which a person has worked, or a page that another program wrote.
+    """Refuse to replace a result on which a person has worked, or that another program wrote, maybe from ours.
 
     One that cannot be read may go.
 
@@ -300,7 +301,7 @@ def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
         DataError: saying why.
     """
     refuse_losing_work(path, remedy)
-    if may_hold_work(path) and is_there(path) and not made_here(path) and is_page(path):
+    if may_hold_work(path) and is_there(path) and is_of_others(path):
         raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)
 
 
@@ -328,18 +329,17 @@ def work_in(path: Path) -> str:
         return ""
     if reviewed:
         return f"a person corrected or confirmed {counted(reviewed, 'line')} of it"
-    if EDITED.encode() in data:
-        return "it was edited in drethtr edit"
-    return "another program has changed it" if CHANGED.search(data[:HEAD]) else ""
+    return "it was edited in drethtr edit" if EDITED.encode() in data else ""
 
 
-def is_page(path: Path) -> bool:
-    """Whether a file is a page that can be read."""
-    try:
-        read_page(path)
-    except DataError:
-        return False
-    return True
+def is_of_others(path: Path) -> bool:
+    """Whether another program was the last to write a page that can be read."""
+    with suppress(DataError):
+        head = first_bytes(path)
+        if MADE_HERE.search(head) is None or CHANGED.search(head) is not None:
+            read_page(path)
+            return True
+    return False
 
 
 def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:
