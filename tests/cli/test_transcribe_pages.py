@@ -601,7 +601,7 @@ def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, c
     """The first run finds one line without text, the second none."""
     arguments = ["drethtr", "transcribe", str(export / "page" / "a.xml"), "--model", str(tiny_path), "--update"]
     monkeypatch.setattr(sys, "argv", arguments)
-    for said in ("of 1 line flagged", "no line was read: 2 have text; --force reads them again\n"):
+    for said in ("of 1 line flagged", "no line was read: 2 have text, which --force would replace\n"):
         with suppress(SystemExit):
             main()
         assert said in capsys.readouterr().err
