@@ -203,6 +203,17 @@ def test_a_damaged_file_is_refused(tmp_path, spoil, reason):
         unpack_once(path)
 
 
+def test_an_unknown_method_of_packing_is_named_with_a_cure(tmp_path):
+    """As Zstandard is to most versions of Python, and this one to all."""
+    path = pack(tmp_path / "a.zip", ("1.jpg", b"1"))
+    content = bytearray(path.read_bytes())
+    for signature, field in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        content[content.index(signature) + field] = 97
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.zip: this Python cannot unpack it: .*; save it with the usual"):
+        unpack_once(path)
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_files_of_one_name_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"contains two files named '1\.jpg'"):

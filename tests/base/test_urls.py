@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
+from zipfile import ZipFile
 
 import fsspec
 import pyarrow
@@ -49,6 +50,16 @@ def stored(memory, tmp_path):
         return path
 
     return store
+
+
+@pytest.mark.parametrize("asked", ["1.png", "*.png", "", "b.zip"])
+def test_a_file_in_an_archive_is_named_with_the_archive(tmp_path, asked):
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("1.png", line(0))
+        archive.writestr("b.zip", b"no archive")
+    found = find_files(f"zip://{asked}::{tmp_path / 'a.zip'}")
+    wanted = [asked] if asked in ("1.png", "b.zip") else ["1.png"] if asked else ["1.png", "b.zip"]
+    assert found == [f"zip://{name}::{tmp_path / 'a.zip'}" for name in wanted]
 
 
 def test_samples_from_a_url(stored):

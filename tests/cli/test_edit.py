@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener, urlopen
 
 import pytest
+from edited_folders import foreign, put_page
 
 import drethtr
 from drethtr.cli.edit import token_of_user
+from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 
 DEMO = Path(drethtr.__file__).parent / "editing" / "demo"
@@ -164,3 +166,12 @@ def test_the_letter_opens_with_hints(tmp_path):
 def test_a_folder_that_cannot_be_opened_is_explained(drethtr, tmp_path):
     outcome = drethtr("edit", tmp_path / "gone", "--port", 0, "--no-browser")
     assert outcome.code == 2 and outcome.err == f"drethtr: {tmp_path / 'gone'}: no such folder\n"
+
+
+def test_a_corrected_file_beside_that_of_another_program_is_named(drethtr, tmp_path):
+    folder = tmp_path / "scans"
+    own, theirs = put_page(folder, "a"), folder / "a.xml"
+    theirs.write_bytes(foreign(put_page(tmp_path / "other", "a")).read_bytes())
+    own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
+    told = drethtr("edit", folder, "--port", "0", "--model", tmp_path / "none.safetensors").err
+    assert f"{own.resolve()}: not read, although it was edited in drethtr edit, but {theirs.resolve()}" in told

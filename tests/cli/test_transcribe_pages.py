@@ -554,8 +554,9 @@ def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_
     os.utime(out / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
     told = transcribe(scan, "page,csv").err
     assert "one.png: a person has since corrected results in" in told
-    assert "give the corrected files as inputs" in told
-    assert transcribe(path, "csv", "--force").code == 0
+    assert "delete them, give the corrected files as inputs, name only the other formats, and add --update" in told
+    (out / "one.csv").unlink()
+    assert transcribe(path, "csv", "--update").code == 0
     assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
     again = transcribe(scan, "page,csv")
     assert again.code == 0 and "a person has since" not in again.err
@@ -573,6 +574,19 @@ def test_a_file_that_is_newer_than_its_other_results_is_named(drethtr, export, t
     assert "newer than" not in drethtr(*run).err and "corrected" in text.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("beside", [True, False], ids=["in place", "a copy"])
+def test_what_is_advised_for_stale_results_reads_no_text_of_a_person_over(drethtr, export, tiny_path, tmp_path, beside):
+    path = export / "page" / "a.xml"
+    out = path.parent if beside else tmp_path / "out"
+    run = ("transcribe", path, "--update", "--format", "txt", "--output", out, "--model", tiny_path, "--decoder")
+    drethtr(*run, "ctc")
+    outcome = drethtr(*run, "greedy")
+    assert outcome.code == 1 and "choose another --output, or delete them to write them again" in outcome.err
+    for result in (out / "a.txt", *([] if beside else [out / "a.xml"])):
+        result.unlink()
+    assert drethtr(*run, "greedy").code == 0 and read_page(out / "a.xml").lines[0].text == "abc"
+
+
 def test_tags_go_with_a_line_that_is_read_again(drethtr, export, tiny_path, tmp_path):
     path = export / "page" / "a.xml"
     file = PageFile.parse(path.read_bytes(), "a")
@@ -587,7 +601,7 @@ def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, c
     """The first run finds one line without text, the second none."""
     arguments = ["drethtr", "transcribe", str(export / "page" / "a.xml"), "--model", str(tiny_path), "--update"]
     monkeypatch.setattr(sys, "argv", arguments)
-    for said in ("of 1 line flagged", "no line was read: 2 have text; --force reads them again\n"):
+    for said in ("of 1 line flagged", "no line was read: 2 have text, which --force would replace\n"):
         with suppress(SystemExit):
             main()
         assert said in capsys.readouterr().err

@@ -36,6 +36,21 @@ def test_files_of_ours_that_were_renamed_with_their_scans_keep_them(tmp_path, en
     assert image_beside(tmp_path / f"4{ending}", "1.png") == tmp_path / "1.png"
 
 
+@pytest.mark.parametrize("folder", ["scans", "scans/page", "elsewhere"])
+def test_renamed_files_in_another_folder_keep_their_scans_too(tmp_path, folder):
+    """In that beside the scans, as in exports of Transkribus, and with the folder of the images given."""
+    scans = tmp_path / "scans"
+    scans.mkdir()
+    for name in ("1.png", "2.png"):
+        (scans / name).touch()
+    path = tmp_path / folder / "2.page.xml"
+    assert image_beside(path, "1.png", images=scans if folder == "elsewhere" else None) == scans / "2.png"
+    (tmp_path / folder).mkdir(exist_ok=True)
+    if folder == "scans/page":  # a volume of its own
+        (tmp_path / folder / "1.png").touch()
+        assert image_beside(path, "1.png") == tmp_path / folder / "1.png"
+
+
 @pytest.mark.parametrize("name", ["{}/mine.png", "../../../mine.png", "x/../../../../mine.png"])
 def test_no_image_is_taken_from_elsewhere(tmp_path, name):
     path = tmp_path / "sent" / "volume" / "page" / "p.xml"

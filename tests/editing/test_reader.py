@@ -18,10 +18,12 @@ from drethtr.editing.changes import LineEdit
 from drethtr.editing.executor import PriorityExecutor
 from drethtr.editing.folder_pages import find_pages
 from drethtr.editing.jobs import State
+from drethtr.editing.layout import Delete
 from drethtr.editing.overview import Summary
 from drethtr.editing.page_files import Missing
 from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import Segmentation, segmentation_named
+from drethtr.pages.task import work_in
 
 
 @pytest.fixture
@@ -103,6 +105,28 @@ def test_what_a_person_has_touched_is_never_read_again(opened):
     assert found[:2] == [("mine", "corrected"), (second.text, "confirmed")]
     assert all(status == "read" for _, status in found[2:])
     assert [text for text, _ in found[2:]] != [line.text for line in others]
+
+
+def test_reading_is_no_work_of_a_person_and_moving_lines_is(opened):
+    """`transcribe --force` replaces results on which nobody has worked."""
+    page = id_of(opened, "a.png")
+    path = opened.workspace.folder_page(page).xml_path
+    before = path.read_bytes()
+    ended(opened, opened.reader.read_pages([page], again=True))
+    assert path.read_bytes() != before and work_in(path) == ""
+    opened.workspace.act(page, Delete(("l1",)))
+    ended(opened, opened.reader.read_pages([page], again=True))
+    assert work_in(path) == "it was edited in drethtr edit"
+
+
+def test_the_file_of_a_page_on_which_no_line_is_found_stays_as_it_is(opened):
+    page = id_of(opened, "b.png")
+    blank(700, 200).image.save(opened.workspace.folder / "b.png")
+    ended(opened, opened.reader.read_pages([page]))
+    path = opened.workspace.folder_page(page).xml_path
+    before = path.read_bytes()
+    ended(opened, opened.reader.read_pages([page], again=True))
+    assert path.read_bytes() == before
 
 
 def test_a_text_that_is_typed_while_the_line_is_read_stays(opened, monkeypatch):

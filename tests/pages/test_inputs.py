@@ -8,6 +8,7 @@ from edited_folders import foreign, put_page, scan
 from drethtr.documents.beside import page_stem
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.selection import select
+from drethtr.pages.source import open_originals
 
 
 @pytest.mark.parametrize("recursive", [False, True])
@@ -48,3 +49,12 @@ def test_each_page_of_a_book_keeps_its_file(tmp_path):
         name = page.read_text(encoding="utf-8").replace(f"{page_stem(page)}.png", "book.tif")
         page.write_text(name, encoding="utf-8")
     assert find_inputs([str(tmp_path)]) == (pages, [])
+
+
+def test_a_page_that_was_renamed_with_its_scan_names_it_as_it_is_called_now(tmp_path):
+    """Or programs that get the results would look for a scan that is gone, or is that of another page."""
+    path = put_page(tmp_path, "1")
+    for ending in (".png", ".page.xml"):
+        (tmp_path / f"1{ending}").rename(tmp_path / f"2{ending}")
+    [original] = open_originals(path.with_name("2.page.xml"))
+    assert original.source.path.name == "2.png" and original.given().image == "2.png"

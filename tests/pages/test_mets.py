@@ -199,6 +199,24 @@ def test_a_description_that_cannot_be_opened_costs_its_page_only(workspace, monk
     assert second.error is None and second.has_lines
 
 
+def test_of_two_descriptions_the_one_that_can_be_opened_is_used(workspace, monkeypatch):
+    def opened(path):
+        if path.name == "a.alto.xml":
+            raise PermissionError(13, "Permission denied")
+        return open_ordinary(path)
+
+    (workspace / "a.alto.xml").write_text("<alto")
+    groups = {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES, "FULLTEXT": [("A1", ALTO_TYPE, "a.alto.xml")]}
+    path = volume(workspace, groups, ("1", ["I1", "G1", "A1"]), ("2", ["I2", "G2"]))
+    monkeypatch.setattr("drethtr.documents.read.open_ordinary", opened)
+    first, second = open_originals(path)
+    used = workspace / "OCR-D-SEG" / "a.xml"
+    assert (first.error, first.description) == (None, used)
+    told = [*first.remarks(first.given())]
+    assert told == [f"{workspace / 'a.alto.xml'}: cannot be opened; {used} is used instead"]
+    assert not [*second.remarks(second.given())]
+
+
 def test_a_damaged_description_costs_its_page_only(workspace, tiny_path, tmp_path):
     (workspace / "OCR-D-SEG" / "a.xml").write_text("<PcGts", encoding="utf-8")
     path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))

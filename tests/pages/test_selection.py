@@ -4,12 +4,14 @@ import sys
 from shutil import make_archive, rmtree
 
 import pytest
+from edited_folders import foreign, put_page
 from made_pages import TEXTS, blank, write
-from printed_pages import put_page
+from printed_pages import put_page as put_printed
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import part_of, with_pages
+from drethtr.documents.page_file import PageFile
 from drethtr.pages import open_job
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import RECORD
@@ -68,6 +70,24 @@ def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
     )
     (tree / "1" / RECORD).touch()
     assert select([tree], tree / "2").remarks == ()
+
+
+def test_a_corrected_file_beside_that_of_another_program_is_not_passed_over_without_a_word(tmp_path):
+    folder = tmp_path / "scans"
+    own, theirs = put_page(folder, "a"), folder / "a.xml"
+    theirs.write_bytes(foreign(put_page(tmp_path / "other", "a")).read_bytes())
+    assert select([folder]).files == (theirs,) and not select([folder]).remarks
+    own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
+    assert select([folder]).remarks == (
+        f"{own}: not read, although it was edited in drethtr edit, but {theirs} of another program; "
+        "move one of them away",
+    )
+    assert not select([folder / "*.xml"]).remarks
+    exported = folder / "page" / "a.xml"
+    exported.parent.mkdir()
+    theirs.rename(exported)
+    assert [f"but {exported} of" in words for words in select([exported]).remarks] == [True]
+    assert select([folder]).files == (own,)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
@@ -155,7 +175,7 @@ def test_some_files_of_a_folder(tree):
 
 def test_files_without_a_chosen_page_are_not_refused(tmp_path):
     """An image cannot be updated."""
-    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc"])
+    put_printed(tmp_path / "a.png", tmp_path / "a.xml", ["abc"])
     (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes())
     inputs = [tmp_path / "a.xml", tmp_path / "b.png"]
     assert "neither PAGE nor ALTO" in str(open_job(inputs, None, [], update=True).unreadable)

@@ -1,11 +1,12 @@
 """What a person has written is not replaced by a result."""
 
+import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from edited_folders import put_page
+from edited_folders import foreign, put_page
 
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
@@ -41,6 +42,35 @@ def test_a_result_that_a_person_has_corrected_is_not_replaced(tmp_path, format):
     with pytest.raises(DataError, match=r"a person corrected or confirmed 1 line of it; choose another folder"):
         write_result(file, read, "choose another folder")
     assert file.read_bytes() == corrected
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_a_result_of_which_a_person_has_corrected_the_lines_alone_is_not_replaced(tmp_path, format):
+    file = put_page(tmp_path, "a", format)
+    read = file.read_bytes()
+    file.write_bytes(PageFile.parse(read, file.name).without_lines(["l1"]).data)
+    corrected = file.read_bytes()
+    with pytest.raises(DataError, match=r"it was edited in drethtr edit; --update --force reads its other lines"):
+        write_result(file, read)
+    assert file.read_bytes() == corrected
+
+
+def test_a_result_that_another_program_has_changed_is_not_replaced(tmp_path):
+    file = put_page(tmp_path, "a")
+    changed = re.sub(rb"(<LastChange>)[^<]*", rb"\g<1>2030-01-01T00:00:00Z", file.read_bytes())
+    file.write_bytes(changed)
+    with pytest.raises(DataError, match="another program wrote it; write elsewhere"):
+        write_result(file, b"new")
+    assert file.read_bytes() == changed
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_a_result_that_another_program_wrote_is_not_replaced(tmp_path, format):
+    file = foreign(put_page(tmp_path, "a", format))
+    theirs = file.read_bytes()
+    with pytest.raises(DataError, match="another program wrote it; write elsewhere with --output"):
+        write_result(file, b"new")
+    assert file.read_bytes() == theirs
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
@@ -88,8 +118,10 @@ def test_a_line_that_was_moved_since_the_page_was_read_gets_no_text(tmp_path, fo
 
 
 def test_an_updated_copy_that_a_person_has_corrected_is_not_replaced(tmp_path):
+    """What other programs wrote is in the file that it is a copy of."""
     file = put_page(tmp_path / "scans", "a")
-    copy = put_page(tmp_path / "out", "a")
+    copy = foreign(put_page(tmp_path / "out", "a"))
+    copy.write_bytes(re.sub(rb"(<LastChange>)[^<]*", rb"\g<1>2030-01-01T00:00:00Z", copy.read_bytes()))
     task = FileTask(file, (), {}, copy)
     write_update(task, read_again(file), Provenance.now("machine"), replace=True)
     assert texts(copy) == ["machine"] * 4

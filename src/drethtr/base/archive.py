@@ -136,6 +136,9 @@ def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
 
     try:
         yield
+    except NotImplementedError as error:  # Zstandard needs Python 3.14
+        cure = "save it with the usual compression, deflate, or unpack it yourself"
+        raise DataError(f"this Python cannot unpack it: {first_line(error)}; {cure}", name) from error
     except (BadZipFile, zlib.error, LZMAError, EOFError, RuntimeError, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # that of bzip2 has none
             raise

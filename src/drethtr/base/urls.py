@@ -192,15 +192,21 @@ def local_files(name: str) -> list[str]:
 def remote_files(name: str) -> list[str]:
     """The files at a URL or pattern of URLs, unsorted."""
     system, path = locate(name)
+    file, chain, archive = name.partition("::")
+    around = f"{chain}{archive}" if is_url(file) else ""  # of zip://*.png::scans.zip, all but the place in it
+
+    def named(found: str) -> str:
+        return f"{system.unstrip_protocol(found)}{around}"
+
     try:
         with reaching(name):
             # A file may have brackets in its name. Of web pages, whose addresses have `?`, fsspec knows it itself.
             if has_magic(path) and (name.startswith(WEB_SCHEMES) or not system.exists(path)):
                 matches = (match for match in system.glob(path) if "/." in path or is_visible(match.split("/")))
-                return [system.unstrip_protocol(match) for match in matches if system.isfile(match)]
+                return [named(match) for match in matches if system.isfile(match)]
             # For a file, `find` returns the file itself; for a web page, nothing.
             found = [file for file in system.find(path) if is_visible(file.removeprefix(path).split("/"))]
-            return [system.unstrip_protocol(file) for file in found] or [name] * system.isfile(path)
+            return list(map(named, found)) or [name] * system.isfile(path)
     except OSError as error:
         raise DataError(f"cannot be listed: {first_line(error)}", name) from error
 

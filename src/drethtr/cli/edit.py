@@ -22,12 +22,14 @@ import typer
 from drethtr.base.errors import DataError
 from drethtr.base.files import write_own
 from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
+from drethtr.cli.progress import say
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.journal import ADDRESS, FOLDER
 from drethtr.editing.learner import adopted_in
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in
+from drethtr.pages.selection import images_in, passed_over
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
 from drethtr.server.guard import Access, is_loopback
@@ -80,6 +82,8 @@ def edit(
     segmentation = segmentation_named(lines, outlines=outlines)
     opened = partial(Workspace.open, outlines=segmentation.outlines, images=images_in(images))
     with listener(host, port) as door, chosen_folder(folder) as place, opened(place) as workspace:
+        for words in passed_over([page.xml_path for page in workspace.folder_pages.values()], Catalog()):
+            say(words)
         token = None if no_token else token_of_user() if is_loopback(host) else token_urlsafe(24)
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)

@@ -170,7 +170,8 @@ def doubts_text(doubts: "DoubtCounts") -> str:
         flagged = f"{doubts.flagged:,} of {counted(doubts.lines, 'line')} flagged" + (f" ({kinds})" if kinds else "")
         found = f"{doubts.doubtful:,} of {counted(doubts.words, 'word')} doubtful{basis}, {flagged}"
     else:
-        found = "no line was read" + (f": {doubts.kept:,} have text; --force reads them again" if doubts.kept else "")
+        kept = f": {doubts.kept:,} have text, which --force would replace" if doubts.kept else ""
+        found = f"no line was read{kept}"
     if doubts.reviewed:
         found += f"; {counted(doubts.reviewed, 'line')} kept that a person corrected or confirmed"
     return found

@@ -104,7 +104,8 @@ class TranscribeOptions:
         typer.Option("--index", metavar="FILE", help="Also add the pages to this index for drethtr search."),
     ] = None
     force: Annotated[
-        bool, typer.Option("--force", help="Replace existing files and texts, except lines that a person reviewed.")
+        bool,
+        typer.Option("--force", help="Replace existing files and texts, except the work of people and other programs."),
     ] = False
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False
     log: LogName = "text"

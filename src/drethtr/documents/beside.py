@@ -135,7 +135,7 @@ def image_beside(
     extensions. Then the file's own name, and shorter parts of it, are tried with image extensions, beside the file and
     in the folder above; at last both names in folders of images beside a folder of descriptions. A name that leads out
     of these folders counts for nothing, since the file may be anybody's. Before all, a file that we named after its
-    image, and that names another, was renamed together with it.
+    image, and that names another, was renamed together with it: its own name is looked up first.
 
     Args:
         exists: Whether there is a file; by default the file system is asked.
@@ -144,28 +144,29 @@ def image_beside(
     Raises:
         DataError: if there is no image, or several fit equally well.
     """
+    is_renamed = was_renamed(path, image)
+    stems = dict.fromkeys((path.stem, page_stem(path), path.name.split(".")[0]))
     if images is not None:
-        names = dict.fromkeys((image, path.stem, page_stem(path), path.name.split(".")[0]))
+        names = dict.fromkeys((page_stem(path) if is_renamed else image, image, *stems))
         given = (found for name in names if name for found in images_called(images, name))
         if (found := next(given, None)) is not None:
             return found
-    if was_renamed(path, image):
-        renamed = (path.with_name(page_stem(path) + ending) for ending in (*IMAGES, *map(str.upper, IMAGES)))
-        if (found := next(filter(exists or is_file, renamed), None)) is not None:
-            return found
+    near, endings = path.parents[:2], (*IMAGES, *map(str.upper, IMAGES))
+    own = [[folder / f"{page_stem(path)}{ending}" for ending in endings] for folder in near] if is_renamed else []
+    if (found := next(filter(exists or is_file, chain(*own[:1])), None)) is not None:
+        return found
     if image and os.path.basename(image) == image:  # noqa: PTH119 - by far the most usual, and a name alone
         place = path.parent / image
         if (exists or is_file)(place) and place != path:
             return place
-    near = path.parents[:2]
     folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
-    stems = dict.fromkeys((path.stem, page_stem(path), path.name.split(".")[0]))
-    endings = (*IMAGES, *map(str.upper, IMAGES))
     named = (folder / image for folder in folders if image)
     alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
     respelled = (found for folder in folders if image for found in images_called(folder, image))
     elsewhere = (found for name in dict.fromkeys((image, *stems)) if name for found in in_image_folders(path, name))
-    for place in chain(named, respelled, alike, elsewhere):  # hundreds of paths, of which the first usually exists
+    for place in chain(
+        *own[1:], named, respelled, alike, elsewhere
+    ):  # hundreds of paths, of which the first usually exists
         # Near first: on Windows, only to look at a name such as //host/x connects to that host.
         if is_near(place, path.parents[:2][-1]) and place != path and (exists or is_file)(place):
             return place

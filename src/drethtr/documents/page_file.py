@@ -28,6 +28,10 @@ from drethtr.documents.transcription import PageWord, Tag, Transcription
 
 EDITED = "edited with drethtr "
 SIGNATURE = f"{EDITED}{__version__}"
+"""A comment in files that a person has edited, maybe the layout alone; `EDITED` begins that of any version."""
+
+READING = f"read with drethtr {__version__}"
+"""A comment in files that have texts of a model, but on which nobody has worked."""
 
 
 def revision_of(content: bytes) -> str:
@@ -145,7 +149,7 @@ class PageFile:
                 edits += editor.set_place(self.element(new.id), self.in_units(new))
         return self.edited(edits)
 
-    def with_texts(self, lines: Iterable[TextLine]) -> Self:
+    def with_texts(self, lines: Iterable[TextLine], signature: str = SIGNATURE) -> Self:
         """The file with new texts, words, confidences and reviews, where they differ.
 
         All of it is one set of edits, so that a corrected line needs the file parsed once more. Edits must not overlap,
@@ -166,7 +170,7 @@ class PageFile:
                     edits += editor.set_review(element, new.review)
             changed[new.id] = as_read(new)
         after_all = self.page.with_lines(lambda line: changed.get(line.id, line))
-        return self.edited([*edits, *self.region_edits(self.page, after_all)])
+        return self.edited([*edits, *self.region_edits(self.page, after_all)], signature)
 
     def with_tags(self, line_id: str, tags: Sequence[Tag]) -> Self:
         """The file with other tags on a line.
@@ -262,9 +266,8 @@ class PageFile:
         file = file.edited(file.editor.remove_regions(gone))
         if [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
             file = file.edited(file.editor.order_regions(list(wanted)))
-        if {region.id: [line.id for line in region.lines] for region in file.page.regions if region.lines} != {
-            id: lines for id, lines in wanted.items() if lines
-        } or [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
+        done = [(region.id, [line.id for line in region.lines]) for region in file.page.regions if region.id in wanted]
+        if done != list(wanted.items()):
             raise DataError("the structure of this file does not allow this order", self.name)
         return file.following(self)
 
@@ -351,14 +354,14 @@ class PageFile:
             if list(rows) == list(filter(None, old)):
                 yield Edit(unicode.inside, unicode.inside_end, escape("\n".join(new), quote=False).encode())
 
-    def edited(self, edits: Iterable[Edit]) -> Self:
+    def edited(self, edits: Iterable[Edit], signature: str = SIGNATURE) -> Self:
         """Apply edits, and sign the file with a comment."""
         edits = list(edits)
         if not edits:
             return self
         # Once per version: a comment for each correction would make the file grow without end.
-        if SIGNATURE.encode() not in self.markup.utf8:
-            edits.append(self.editor.splicer.comment(SIGNATURE))
+        if signature.encode() not in self.markup.utf8:
+            edits.append(self.editor.splicer.comment(signature))
         data = self.markup.encode(apply(self.markup.utf8, edits))
         return self.parse(data, self.name, self.image, lambda _: self.orientation)
 

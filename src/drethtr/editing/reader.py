@@ -18,6 +18,7 @@ from drethtr.base.wording import counted
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page, TextLine
+from drethtr.documents.page_file import READING
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
@@ -227,7 +228,7 @@ class Reader:
             return
 
         def work(opened: OpenPage) -> Changed:
-            if opened.file.page.lines:
+            if opened.file.page.lines or not lines:
                 return Changed(opened.file, (), ())
             ids = opened.file.editor.ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
@@ -270,7 +271,7 @@ class Reader:
                 changed.append(replace(here, transcription=text))
                 if here.transcription is None or here.text != text.text:
                     notes.append(Change(page.id, line.id, "read", here.text, text.text, str(Status.READ)))
-            return Changed(opened.file.with_lines(changed), tuple(line.id for line in changed), tuple(notes))
+            return Changed(opened.file.with_texts(changed, READING), tuple(line.id for line in changed), tuple(notes))
 
         if read:
             self.workspace.change(page.id, work, {}, model=model)

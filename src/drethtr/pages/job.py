@@ -13,8 +13,8 @@ Who decides whether a page is read, in this order:
 
 Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With
 `force`, every file that is claimed is read from its first page, and all its results are replaced. Never replaced are
-results on which a person has worked (`refuse_replacing_reviewed` asks before reading, `write_result` after it), and
-lines that a person reviewed (`PageJob.keeps`).
+results on which a person has worked or that another program wrote (`refuse_replacing_results` asks before reading,
+`write_result` after it), and lines that a person reviewed (`PageJob.keeps`).
 
 Who writes: `PageJob.keep_catalog` what the inputs are, before reading; `PageCache` each page of a file with several,
 until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it is made: after
@@ -43,7 +43,7 @@ from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, Sheets, refuse_replacing_reviewed, write_result, write_update
+from drethtr.pages.task import UPDATE, FileTask, Sheets, refuse_replacing_results, write_result, write_update
 from drethtr.pages.transcribe import LineCallback, SegmentedPage, WholeLine, ignore_line, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -196,7 +196,7 @@ class Run:
         for task in filter(self.claims.win, tasks):
             try:
                 if self.job.force:
-                    refuse_replacing_reviewed(task)
+                    refuse_replacing_results(task)
                 opened = self.planner.opened(task)
             except DataError as error:
                 self.fail(error)

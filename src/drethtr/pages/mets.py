@@ -112,7 +112,7 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
         raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     pages = (replace(page, number=number, pages=len(found)) for number, page in enumerate(found, start=1))
     first, *others = pages
-    return (replace(first, remark=on_no_page(path, divisions, listed)), *others)
+    return (replace(first, remarks=(*on_no_page(path, divisions, listed), *first.remarks)), *others)
 
 
 def files_in(group: Element, use: str) -> Iterator[tuple[str, ListedFile]]:
@@ -165,16 +165,14 @@ def files_of(division: Element, listed: Mapping[str, ListedFile]) -> tuple[Seque
     return [listed[id] for id in ids if id in listed], [id for id in ids if id not in listed]
 
 
-def on_no_page(path: Path, divisions: Sequence[Element], listed: Mapping[str, ListedFile]) -> str:
-    """Which images are on no page although other images of their group are; empty if there are none."""
+def on_no_page(path: Path, divisions: Sequence[Element], listed: Mapping[str, ListedFile]) -> Iterator[str]:
+    """Which images are on no page although other images of their group are, in a sentence."""
     used = [file for part in divisions for file in files_of(part, listed)[0] if file.is_image]
     groups, places = {file.use for file in used}, {file.place for file in used}
     rest = [file.place for file in listed.values() if file.is_image and file.use in groups and file.place not in places]
-    if not rest:
-        return ""
-    return (
-        f"{as_given(str(path))}: {counted(len(rest), 'image')} on no page of its structure, not read: {listing(rest)}"
-    )
+    if rest:
+        number = counted(len(rest), "image")
+        yield f"{as_given(str(path))}: {number} on no page of its structure, not read: {listing(rest)}"
 
 
 def pages_of(path: Path, division: Element, listed: Mapping[str, ListedFile]) -> Iterator[VolumePage]:
@@ -187,7 +185,7 @@ def pages_of(path: Path, division: Element, listed: Mapping[str, ListedFile]) ->
         for image in images:
             yield RemotePage(path, addresses=(joined(address, image.place),), image_name=name_of(image.place))
     else:
-        yield from local_pages(path, images, descriptions_among(path.parent, files))
+        yield from local_pages(path, images, *descriptions_among(path.parent, files))
 
 
 def best_images(path: Path, files: Sequence[ListedFile]) -> Sequence[ListedFile]:
@@ -240,10 +238,14 @@ def listing(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + ", …" * (len(names) > SHOWN)
 
 
-def local_pages(path: Path, images: Sequence[ListedFile], descriptions: Sequence[Path]) -> Iterator[VolumePage]:
+def local_pages(
+    path: Path, images: Sequence[ListedFile], descriptions: Sequence[Path], unopened: Sequence[Path]
+) -> Iterator[VolumePage]:
     """A page for each image, with its description: that which names it, if there are several images."""
     # Later groups of OCR-D are later steps: of one page the last description has most in it.
-    unused = list(descriptions[-1:] if len(images) == 1 else descriptions)
+    unused = list(descriptions[-1:] if len(images) == 1 else (*descriptions, *unopened))
+    instead = (f"{file}: cannot be opened; {unused[0]} is used instead" for file in unopened)
+    remarks = tuple(map(as_given, instead)) if len(images) == 1 else ()
     for image in images:
         place = image.below(path.parent)
         if place is None:
@@ -253,7 +255,7 @@ def local_pages(path: Path, images: Sequence[ListedFile], descriptions: Sequence
         own = next((file for file in unused if len(images) == 1 or image_named_in(file) == place.name), None)
         if own is not None:
             unused.remove(own)
-        yield VolumePage(place, description=own)
+        yield VolumePage(place, description=own, remarks=remarks)
     for file in unused:
         names = listing([image.place for image in images])
         yield AbsentPage(path, reason=f"{file} describes none of the images of its page, {names}")
@@ -279,21 +281,26 @@ def missing(image: ListedFile) -> str:
     return f"its image {image.place} is missing; put it into the folder of the METS file or the one above"
 
 
-def descriptions_among(folder: Path, files: Sequence[ListedFile]) -> Sequence[Path]:
-    """The PAGE files that describe a page, else its ALTO files; of several groups, the last, from the latest step."""
-    found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}}
+def descriptions_among(folder: Path, files: Sequence[ListedFile]) -> tuple[Sequence[Path], Sequence[Path]]:
+    """The files that describe a page, and those that cannot be opened if others can.
+
+    That is its PAGE files, else its ALTO files; of several groups, the last, from the latest step.
+    """
+    found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}, b"": {}}
     for file in files:
         is_xml = file.is_of("application/vnd.prima.page+xml", "application/alto+xml", "text/xml", DESCRIPTION)
         if is_xml and (place := file.below(folder)) is not None and (root := root_of(place)) is not None:
             found[root].setdefault(file.use, []).append(place)
-    best = found[b"PcGts"] or found[b"alto"]
-    return list(best.values())[-1] if best else ()
+    unopened = [file for group in found[b""].values() for file in group]
+    if best := found[b"PcGts"] or found[b"alto"]:
+        return list(best.values())[-1], unopened
+    return unopened, ()
 
 
 def root_of(description: Path) -> bytes | None:
-    """The root element of a PAGE or ALTO file; that of PAGE if it cannot be opened, as is told when it is read."""
+    """The root element of a PAGE or ALTO file, empty if it cannot be opened; None for other files."""
     try:
         root = DESCRIBING.search(first_bytes(description).replace(b"\0", b""))
     except DataError:
-        return b"PcGts"
+        return b""
     return root[2] if root is not None else None

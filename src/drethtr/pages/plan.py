@@ -14,7 +14,7 @@ from drethtr.base.locks import claimed, note_on, remove_note
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import Entry, Records, digest_of, state_of
 from drethtr.pages.source import DESCRIPTIONS
-from drethtr.pages.task import FileTask, reviewed_lines
+from drethtr.pages.task import FileTask, work_in
 
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 """The settings that determine the content of a result, by the name of its format."""
@@ -94,7 +94,7 @@ class Planner:
             changed = self.folders.time_of(task.path)
             return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
         return any(
-            reviewed_lines(path) > 0
+            work_in(path)
             for name, paths in task.targets.items()
             for place, path in enumerate(paths)
             if path.suffix in DESCRIPTIONS

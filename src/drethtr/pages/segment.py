@@ -8,15 +8,13 @@ from drethtr.base.files import is_there, make_folder
 from drethtr.base.processors import free_processors
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import Format
-from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
-from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import first_bytes, made_here
+from drethtr.documents.read import made_here
 from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
 from drethtr.pages.segmentation import Segmentation, name_of
 from drethtr.pages.source import Original
-from drethtr.pages.task import FileTask, refuse_reviewed, write_result
+from drethtr.pages.task import FileTask, refuse_losing_work, write_result
 
 KEPT = "without --force it is kept"
 
@@ -67,9 +65,8 @@ def segment_file(
             continue
         try:
             for target in targets.values():
-                refuse_reviewed(target, KEPT)
+                refuse_losing_work(target, KEPT)
                 refuse_others(target)
-                refuse_edited(target)
             page = segment_page(original, segmentation, threads)
             for words in original.odd_values(page):
                 report(words)
@@ -92,13 +89,3 @@ def refuse_others(path: Path) -> None:
     """
     if is_there(path) and not made_here(path):
         raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)
-
-
-def refuse_edited(path: Path) -> None:
-    """Refuse to replace a file that was edited in `drethtr edit`; its lines may be corrected, though no text is.
-
-    Raises:
-        DataError: naming it.
-    """
-    if is_there(path) and EDITED.encode() in first_bytes(path, MAX_BYTES):
-        raise DataError("is not replaced, because it was edited; write elsewhere with --output, or delete it", path)

@@ -12,11 +12,12 @@ from drethtr.base.archive import as_unpacked_beside, is_archive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import is_folder, refuse_file
 from drethtr.base.links import refuse_outside
-from drethtr.documents.beside import page_stem
+from drethtr.documents.beside import DESCRIPTION, KINDS, page_stem
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import READABLE, are_below, find_inputs
 from drethtr.pages.record import Records
 from drethtr.pages.source import Original, open_originals
+from drethtr.pages.task import work_in
 
 RANGE = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
 
@@ -178,14 +179,27 @@ def select(
     names = [str(name) for name in inputs]
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
-    remarks = tuple(
+    remarks = (
         f"{name}: what is in its subfolders is left out; --recursive includes it"
         for name in names
         if not recursive and are_below(Path(name), READABLE, output)
     )
-    return Selection(
-        tuple(files), tuple(errors), remarks, output, folders, PageChooser(ranges, files), catalog, records
-    )
+    every = (*remarks, *passed_over(files, catalog))
+    return Selection(tuple(files), tuple(errors), every, output, folders, PageChooser(ranges, files), catalog, records)
+
+
+def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
+    """Which files of drethtr are not read although a person worked on them, since others describe the same scans."""
+    read = set(files)
+    for file in files:
+        if file.suffix.lower() != DESCRIPTION:
+            continue
+        # Transkribus puts its files into a folder `page` beside the scans.
+        folders = file.parents[: 2 if file.parent.name == "page" else 1]
+        beside = {folder / f"{page_stem(file)}{kind}{DESCRIPTION}" for folder in folders for kind in KINDS}
+        for own in sorted(filter(catalog.folders.is_there, beside - read)):
+            if not catalog.is_ours(file) and (work := work_in(own)):
+                yield f"{own}: not read, although {work}, but {file} of another program; move one of them away"
 
 
 def images_in(folder: Path | None) -> Path | None:

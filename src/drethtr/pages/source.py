@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.documents.beside import DESCRIPTION, image_beside, page_among
+from drethtr.documents.beside import DESCRIPTION, image_beside, page_among, page_stem, was_renamed
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
@@ -112,6 +112,8 @@ class Original:
         path = self.description
         data = first_bytes(path, MAX_BYTES + 1)
         page = page_in(data, str(path), lambda image: size_of(self.source))
+        if was_renamed(path, page.image) and self.source.path.stem == page_stem(path):
+            page = replace(page, image=self.source.image_name)  # so that results name the scan as it is called now
         return replace(self, content=Described(data, page))
 
     def given(self) -> Page | None:
@@ -127,8 +129,8 @@ class Original:
 
     def remarks(self, page: Page) -> Iterator[str]:
         """What was not used as its files say, now that the page was read: images, outlines, single values."""
-        if isinstance(self.source, VolumePage) and self.source.remark:
-            yield self.source.remark
+        if isinstance(self.source, VolumePage):
+            yield from self.source.remarks
         if self.redrawn(page):
             yield f"{self.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
         yield from self.odd_values(page)

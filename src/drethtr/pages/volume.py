@@ -20,12 +20,12 @@ class VolumePage(PageSource):
 
     description  the PAGE or ALTO file of the page, if there is one
     canvas       the canvas of the page, in a IIIF manifest
-    remark       what the volume lists beside its pages; only at the first
+    remarks      what the volume lists and is not used: of this page and, at the first, beside its pages
     """
 
     description: Path | None = None
     canvas: Canvas | None = None
-    remark: str = field(default="", compare=False, repr=False)
+    remarks: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def name(self) -> str:
