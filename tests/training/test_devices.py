@@ -14,6 +14,7 @@ from holding import Hold
 from safetensors.torch import load_file
 from training_runs import finish, launch, start, train_here, write_data
 
+from drethtr.base.errors import ConfigError
 from drethtr.training.devices import Devices
 
 TOGETHER = ("batches_per_step=2", "samples=64")
@@ -38,6 +39,14 @@ def test_on_a_gpu_convolutions_learn_in_tf32_whatever_was_read_before(monkeypatc
     assert not torch.backends.cudnn.allow_tf32
     Devices.open("cuda")
     assert torch.backends.cudnn.allow_tf32
+
+
+def test_auto_is_a_device_and_others_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("drethtr.recognition.backends.DRIVERS", ())
+    assert Devices.open("auto").device.type == "cpu"
+    for name in ("gpu", "meta"):
+        with pytest.raises(ConfigError, match=f"unknown device '{name}'; known: auto, cpu"):
+            Devices.open(name)
 
 
 def test_two_processes_train_like_one(data: Path) -> None:

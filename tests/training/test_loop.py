@@ -16,6 +16,8 @@ from edited_folders import put_page
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import tidied
+from drethtr.language.languages import Languages
+from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log
@@ -205,7 +207,7 @@ def test_a_run_of_other_lines_is_not_resumed(changed, data, monkeypatch):
         train(wanted, data / "out", resume=True, workers=0)
 
 
-@pytest.mark.parametrize("changed", ["start", "teacher"])
+@pytest.mark.parametrize("changed", ["start", "n-grams", "teacher"])
 def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     model = train(run(data, monkeypatch), data / "first", workers=0, minutes=0).with_name(LATEST)
     for name in ("start", "teacher"):
@@ -213,13 +215,18 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     models = 'start={kind="FromModel", path="start.safetensors"}', 'teacher={path="teacher.safetensors", known=100.0}'
     wanted = run(data, monkeypatch, *models)
     train(wanted, data / "out", workers=0, minutes=0)
-    path = data / f"{changed}.safetensors"
+    role = "start" if changed == "n-grams" else changed
+    path = data / f"{role}.safetensors"
     known = load_model(path)
     save_model(replace(known, card={"name": "the same weights"}), path)
     train(wanted, data / "out", resume=True, workers=0, minutes=0)
-    known.weights["to_logits.weight"] += 1
+    if changed == "n-grams":
+        ngrams = learn([Ingredient(["line 1", "line 2"])], known.tokenizer, order=2, most=99)
+        known = replace(known, languages=Languages({"all": ngrams}))
+    else:
+        known.weights["to_logits.weight"] += 1
     save_model(known, path)
-    reason = rf"learned from {changed} \[\w+\], not from {changed} \[\w+\]; restore the model"
+    reason = rf"learned from {role} \[\w+\], not from {role} \[\w+\]; restore the model"
     with pytest.raises(CheckpointError, match=reason):
         train(wanted, data / "out", resume=True, workers=0)
 
