@@ -12,7 +12,7 @@ import ranks
 import torch
 from holding import Hold
 from safetensors.torch import load_file
-from training_runs import finish, launch, start, train_here, write_data
+from training_runs import break_line, finish, launch, start, train_here, write_data
 
 from drethtr.base.errors import ConfigError
 from drethtr.training.devices import Devices
@@ -50,9 +50,14 @@ def test_auto_is_a_device_and_others_are_told(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_two_processes_train_like_one(data: Path) -> None:
-    """Also where the CTC head is not trained: torch waits for the gradients of weights that have none."""
+    """Also where the CTC head is not trained: torch waits for the gradients of weights that have none.
+
+    A line that only one of them met is named once.
+    """
+    break_line(data / "train.parquet")
     train_here(data, "one", *TOGETHER, *UNTAUGHT)
-    finish(start(data, "two", *TOGETHER, *UNTAUGHT, processes=2))
+    said = finish(start(data, "two", *TOGETHER, *UNTAUGHT, processes=2))
+    assert said.count("left out: train.parquet row 1: ") == 1
     assert_alike(data / "one", data / "two")
     one, two = ((data / output / "metrics.jsonl").read_text().splitlines() for output in ("one", "two"))
     assert len(one) == len(two)

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from edited_folders import put_page
+from training_runs import break_line
 
 from drethtr.base import config
-from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.files import tidied
 from drethtr.language.languages import Languages
 from drethtr.language.learn import Ingredient, learn
@@ -115,6 +116,22 @@ def test_a_decoder_that_the_network_cannot_serve_is_refused_before_anything_is_l
     with pytest.raises(ConfigError, match=r"^validation\.decoder: this model has no CTC head"):
         train(run(data, monkeypatch, "network.ctc=false", "loss.ctc=0"), data / "out", workers=0)
     assert not (data / "out").exists()
+
+
+def test_a_broken_line_is_left_out_of_training_and_told_once(data, monkeypatch, capsys):
+    break_line(data / "train.parquet")
+    train(run(data, monkeypatch, "samples=96"), data / "out", workers=0)  # of 40 lines
+    said = capsys.readouterr().err
+    assert said.count("left out: train.parquet row 1: ") == 1
+    rows = map(json.loads, (data / "out" / "metrics.jsonl").read_text().splitlines())
+    assert [row["left_out"] for row in rows if row["kind"] == "train"][-1] >= 2
+
+
+def test_a_broken_line_for_validation_is_told_before_training(data, monkeypatch):
+    break_line(data / "val.parquet")
+    with pytest.raises(DataError, match=r"val\.parquet row 1: "):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert not (data / "out" / "metrics.jsonl").exists()
 
 
 def test_half_a_record_is_no_record(data):
