@@ -35,7 +35,7 @@ def test_lines_are_read_with_every_decoder(decoder):
 
 
 def test_a_misspelled_device_needs_no_torch_to_be_told():
-    assert "unknown device 'gpu'; known: cpu" in drethtr(
+    assert "unknown device 'gpu'; known: auto, cpu" in drethtr(
         "transcribe", SAMPLES / "000000.png", "--device", "gpu", code=2
     )
 

@@ -50,6 +50,13 @@ def write_lines(path: Path, start: int, number: int) -> None:
     pq.write_table(pa.Table.from_pylist(rows), path)
 
 
+def break_line(path: Path) -> None:
+    """Cut the image of the second line of a file short."""
+    rows = pq.read_table(path).to_pylist()
+    rows[1]["image"]["bytes"] = rows[1]["image"]["bytes"][:90]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
 def write_data(folder: Path) -> Path:
     """Write the files for a short run."""
     write_lines(folder / "train.parquet", 0, 40)
@@ -85,6 +92,8 @@ def launch(data: Path, program: list[str], *, processes: int, **variables: str) 
     return subprocess.Popen(command, cwd=data, env=environment, stderr=subprocess.PIPE, start_new_session=True)
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
+def finish(process: subprocess.Popen[bytes]) -> str:
+    """What a process said, which must have succeeded."""
     _, said = process.communicate(timeout=300)
     assert process.returncode == 0 and b"FutureWarning" not in said, said.decode()
+    return said.decode()

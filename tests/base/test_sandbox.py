@@ -191,6 +191,14 @@ print(sandboxed("a file", sandboxed_calls.echoed, 1, b"")[0])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are counted otherwise")
+@pytest.mark.parametrize("nothing", ["", None])
+def test_a_program_without_a_python_is_told_what_to_set(nothing, monkeypatch):
+    """Python says so when it is embedded in another program."""
+    monkeypatch.setattr(sys, "executable", nothing)
+    with pytest.raises(DrethtrError, match=r"this program has no Python of its own; let it set sys\.executable"):
+        module.Child()
+
+
 def test_no_process_is_left_behind():
     code = """
 import os, sys, sandboxed_calls

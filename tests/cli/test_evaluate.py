@@ -163,11 +163,16 @@ def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):
 
 
 def test_transcriptions_are_not_replaced_by_figures(drethtr, lines, tiny_path):
-    table = lines / "t.jsonl"
+    table = lines / "t.train.jsonl"
     table.write_text('{"file": "one.png", "text": "abc def"}', encoding="utf-8")
-    for place, refusal in ((table, "is an input"), (lines / "one.gt.txt", "exists")):
+    split = f"{table}#train"
+    for data, place, refusal in (
+        (table, table, "is an input"),
+        (split, table, "is an input"),
+        (table, lines / "one.gt.txt", "exists"),
+    ):
         before = place.read_bytes()
-        outcome = drethtr("evaluate", table, "--model", tiny_path, "--json", place)
+        outcome = drethtr("evaluate", data, "--model", tiny_path, "--json", place)
         assert outcome.code == 2 and f"{place} {refusal}" in outcome.err and place.read_bytes() == before
 
 

@@ -41,6 +41,20 @@ def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
     assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])
 
 
+def test_lines_that_count_on_whole_pages_only_are_told(drethtr, tmp_path, tiny_path):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a [...] cab"])
+    arguments = ("evaluate", tmp_path, "--model", tiny_path, "--json", tmp_path / "a.json", "--force")
+    assert "Left out because of editorial marks or uncertain letters: 1 of" in drethtr(*arguments).out
+    for more in ((), ("--layout", "--lines", "projection")):
+        outcome = drethtr(*arguments, "--end-to-end", *more)
+        assert "marks or uncertain letters, which drethtr evaluate leaves out without --end-to-end, count here: 1." in (
+            outcome.out
+        )
+    drethtr(*arguments, "--end-to-end")
+    [page] = json.loads((tmp_path / "a.json").read_text())["pages"]
+    assert (page["lines"], page["lines_marked"]) == (2, 1)
+
+
 def test_layout_is_measured_without_reading(drethtr, pages, tmp_path, monkeypatch):
     """Each folder is a collection, and so are files in a folder that differ in a number."""
     for number in (1, 2):

@@ -423,3 +423,24 @@ def test_a_line_of_a_page_with_a_text_but_without_place_is_named(described):
     (described / "a.xml").write_text(xml.replace('<TextLine id="x"/>', text), encoding="utf-8")
     with pytest.raises(DataError, match=r"a\.xml line x: no position on the page"):
         open_samples(described)
+
+
+@pytest.mark.parametrize("layout", ["kraken", "pages"])
+def test_a_split_that_is_given_alone_is_of_its_collection(layout, draw, tmp_path):
+    """Otherwise two collections would be one set `val`, and a page in two splits would be found in none."""
+    for folder in ("a/train", "a/val", "b/val"):
+        if layout == "pages":
+            put_page(tmp_path / folder / "p.png", tmp_path / folder / "page" / "p.xml", [folder])
+        else:
+            (tmp_path / folder / "p").mkdir(parents=True)
+            (tmp_path / folder / "p" / "1.png").write_bytes(draw(folder))
+            (tmp_path / folder / "p" / "1.gt.txt").write_text(folder)
+    together = [sample for name in ("a#train", "a#val", "b") for sample in open_samples(f"{tmp_path}/{name}")]
+    apart = open_all([str(tmp_path / folder) for folder in ("a/train", "a/val", "b/val")])
+    assert [(sample.set, sample.page) for sample in apart] == [(sample.set, sample.page) for sample in together]
+    assert [sample.set for sample in apart] == ["a", "a", "b"]
+    [train, val, other] = apart
+    check_apart({"train": [train], "other": [other]})
+    if layout == "kraken":  # where folders in a split are pages
+        with pytest.raises(DataError, match=r"page 'p' of 'a' is in 'train' .* and in 'val'"):
+            check_apart({"train": [train], "val": [val]})

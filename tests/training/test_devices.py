@@ -12,8 +12,9 @@ import ranks
 import torch
 from holding import Hold
 from safetensors.torch import load_file
-from training_runs import finish, launch, start, train_here, write_data
+from training_runs import break_line, finish, launch, start, train_here, write_data
 
+from drethtr.base.errors import ConfigError
 from drethtr.training.devices import Devices
 
 TOGETHER = ("batches_per_step=2", "samples=64")
@@ -40,10 +41,23 @@ def test_on_a_gpu_convolutions_learn_in_tf32_whatever_was_read_before(monkeypatc
     assert torch.backends.cudnn.allow_tf32
 
 
+def test_auto_is_a_device_and_others_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("drethtr.recognition.backends.DRIVERS", ())
+    assert Devices.open("auto").device.type == "cpu"
+    for name in ("gpu", "meta"):
+        with pytest.raises(ConfigError, match=f"unknown device '{name}'; known: auto, cpu"):
+            Devices.open(name)
+
+
 def test_two_processes_train_like_one(data: Path) -> None:
-    """Also where the CTC head is not trained: torch waits for the gradients of weights that have none."""
+    """Also where the CTC head is not trained: torch waits for the gradients of weights that have none.
+
+    A line that only one of them met is named once.
+    """
+    break_line(data / "train.parquet")
     train_here(data, "one", *TOGETHER, *UNTAUGHT)
-    finish(start(data, "two", *TOGETHER, *UNTAUGHT, processes=2))
+    said = finish(start(data, "two", *TOGETHER, *UNTAUGHT, processes=2))
+    assert said.count("left out: train.parquet row 1: ") == 1
     assert_alike(data / "one", data / "two")
     one, two = ((data / output / "metrics.jsonl").read_text().splitlines() for output in ("one", "two"))
     assert len(one) == len(two)

@@ -12,10 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from edited_folders import put_page
+from training_runs import break_line
 
 from drethtr.base import config
-from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.files import tidied
+from drethtr.language.languages import Languages
+from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log
@@ -115,6 +118,22 @@ def test_a_decoder_that_the_network_cannot_serve_is_refused_before_anything_is_l
     assert not (data / "out").exists()
 
 
+def test_a_broken_line_is_left_out_of_training_and_told_once(data, monkeypatch, capsys):
+    break_line(data / "train.parquet")
+    train(run(data, monkeypatch, "samples=96"), data / "out", workers=0)  # of 40 lines
+    said = capsys.readouterr().err
+    assert said.count("left out: train.parquet row 1: ") == 1
+    rows = map(json.loads, (data / "out" / "metrics.jsonl").read_text().splitlines())
+    assert [row["left_out"] for row in rows if row["kind"] == "train"][-1] >= 2
+
+
+def test_a_broken_line_for_validation_is_told_before_training(data, monkeypatch):
+    break_line(data / "val.parquet")
+    with pytest.raises(DataError, match=r"val\.parquet row 1: "):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert not (data / "out" / "metrics.jsonl").exists()
+
+
 def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')
@@ -205,7 +224,7 @@ def test_a_run_of_other_lines_is_not_resumed(changed, data, monkeypatch):
         train(wanted, data / "out", resume=True, workers=0)
 
 
-@pytest.mark.parametrize("changed", ["start", "teacher"])
+@pytest.mark.parametrize("changed", ["start", "n-grams", "teacher"])
 def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     model = train(run(data, monkeypatch), data / "first", workers=0, minutes=0).with_name(LATEST)
     for name in ("start", "teacher"):
@@ -213,13 +232,18 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     models = 'start={kind="FromModel", path="start.safetensors"}', 'teacher={path="teacher.safetensors", known=100.0}'
     wanted = run(data, monkeypatch, *models)
     train(wanted, data / "out", workers=0, minutes=0)
-    path = data / f"{changed}.safetensors"
+    role = "start" if changed == "n-grams" else changed
+    path = data / f"{role}.safetensors"
     known = load_model(path)
     save_model(replace(known, card={"name": "the same weights"}), path)
     train(wanted, data / "out", resume=True, workers=0, minutes=0)
-    known.weights["to_logits.weight"] += 1
+    if changed == "n-grams":
+        ngrams = learn([Ingredient(["line 1", "line 2"])], known.tokenizer, order=2, most=99)
+        known = replace(known, languages=Languages({"all": ngrams}))
+    else:
+        known.weights["to_logits.weight"] += 1
     save_model(known, path)
-    reason = rf"learned from {changed} \[\w+\], not from {changed} \[\w+\]; restore the model"
+    reason = rf"learned from {role} \[\w+\], not from {role} \[\w+\]; restore the model"
     with pytest.raises(CheckpointError, match=reason):
         train(wanted, data / "out", resume=True, workers=0)
 

@@ -73,6 +73,11 @@ class Child:
         command = [sys.executable, "-c", begin]
         # Each thread takes address space, which is what is limited.
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        if not sys.executable:
+            raise DrethtrError(
+                "cannot start a process for opening files: this program has no Python of its own; let it set "
+                "sys.executable to one of the same version before it opens a file"
+            )
         if is_frozen():
             command = [sys.executable]  # the program itself, which takes no code
             environment[FROZEN_CHILD] = " ".join(modules)

@@ -100,7 +100,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         requested = time.monotonic()
         own = [batch for _, batch in map(next, streams)]
         begun = time.monotonic()
-        counts, _ = count(own, devices)
+        counts, *_ = count(own, devices)
         float(train_step(learner, own, counts, devices, run, progress).total)  # waits for a GPU
         progress = replace(progress, step=progress.step + 1)
         new = {batch.grays.shape for batch in own} - shapes

@@ -124,7 +124,8 @@ def read_pages(recognizer: Recognizer, originals: Sequence[Original], segmentati
 
         compared = to_json(read_and_compare(recognizer, originals, segmentation, report))
     figures = {**compared, **measured_with(recognizer)}
-    return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", figures)
+    remark = marked_text(compared["overall"]["lines_marked"])
+    return EvaluationResult(f"{page_table(compared)}\n{remark}{read_by(recognizer)}", figures)
 
 
 def texts_read(original: Original) -> str:
@@ -134,6 +135,12 @@ def texts_read(original: Original) -> str:
     number = sum(line.transcription is not None and line.transcription.by_program for line in lines)
     what = f"{original.name}: texts that a program read, and that nobody has corrected or confirmed"
     return f"{what}, were taken as they are: {number:,} of {counted(len(lines), 'line')}" if number else ""
+
+
+def marked_text(lines: int) -> str:
+    """A row that says how many lines count here, but not in `drethtr evaluate` of lines; "" if none."""
+    left_out = "which drethtr evaluate leaves out without --end-to-end, count here"
+    return f"Lines with editorial marks or uncertain letters, {left_out}: {lines:,}.\n" if lines else ""
 
 
 def page_table(scores: Mapping[str, Any]) -> str:
@@ -197,7 +204,8 @@ def cost_of_layout(
         CostOfLayout.of(name, *(total_of([counts[key] for key in keys]) for counts in (given, found)))
         for name, keys in groups
     ]
-    text = f"{layout.text}\n\n{cost_table(costs)}\n\n{COST}\n{read_by(recognizer)}"
+    remark = marked_text(total_of(given.values()).marked)
+    text = f"{layout.text}\n\n{cost_table(costs)}\n\n{COST}\n{remark}{read_by(recognizer)}"
     figures = {**layout.figures, "cost": [cost._asdict() for cost in costs], **measured_with(recognizer)}
     return EvaluationResult(text, figures)
 

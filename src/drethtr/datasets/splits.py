@@ -1,7 +1,7 @@
 """The split of lines, from the names of their files and folders or from split lists, and the name of their set."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
@@ -59,6 +59,17 @@ def set_named(file: str | Path) -> str:
     for words in SPLITS.values():
         name = re.sub(rf"[\W_]*(?:{words.pattern})", "", name, flags=re.IGNORECASE)
     return SHARD.sub("", name).strip(SEPARATORS) or path.absolute().parent.name or path.stem
+
+
+def collection_of(folder: Path, parts: Set[str] = frozenset()) -> Path:
+    """The folder of a collection, of which a split may be given: `letters` for `letters/train`.
+
+    Args:
+        parts: Names in lower case of other folders that are only parts of a collection.
+    """
+    around = (folder.resolve(), *folder.resolve().parents)
+    wholes = (place for place in around if place.name.lower() not in parts and not folder_split(place.name))
+    return next((place for place in wholes if place.name), around[0])
 
 
 def split_of_path(path: Path, source: Path) -> str:

@@ -19,7 +19,8 @@ from rapidfuzz.process import cdist
 
 from drethtr.base.errors import DataError
 from drethtr.base.processors import free_processors
-from drethtr.documents.page import Page
+from drethtr.datasets.layouts.pages import is_clean
+from drethtr.documents.page import Page, TextLine
 from drethtr.evaluation.layout import Cost, KnownLine, PageLayout, as_read, compare_layout
 from drethtr.evaluation.metrics import MIN_PAGES, Counts, bootstrap, compare
 from drethtr.images.line import Line
@@ -45,13 +46,17 @@ CONVENTION = (
 
 @dataclass(frozen=True)
 class PageCounts:
-    """Errors of a page in each of the views, with its numbers of reference lines and read lines."""
+    """Errors of a page in each of the views, with its numbers of reference lines and read lines.
+
+    marked  number of reference lines with editorial marks or uncertain letters
+    """
 
     ordered: Counts
     matched: Counts
     found_only: Counts
     lines: int
     read: int
+    marked: int = 0
 
     def __add__(self, other: "PageCounts") -> "PageCounts":
         return PageCounts(
@@ -60,6 +65,7 @@ class PageCounts:
             self.found_only + other.found_only,
             self.lines + other.lines,
             self.read + other.read,
+            self.marked + other.marked,
         )
 
 
@@ -130,6 +136,7 @@ def plain(counts: PageCounts) -> dict[str, Any]:
     return {
         "lines": counts.lines,
         "lines_read": counts.read,
+        "lines_marked": counts.marked,
         "characters": counts.ordered.characters,
         "cer_ordered": counts.ordered.cer,
         "wer_ordered": counts.ordered.wer,
@@ -203,7 +210,7 @@ def check_reference(original: Original, *, texts: bool) -> None:
     Raises:
         DataError: if not.
     """
-    if texts and not texts_of(original):
+    if texts and not lines_with_text(original):
         raise DataError("has no text to compare with", original.name)
     if not original.has_lines:
         raise DataError("has no lines to compare with", original.name)
@@ -226,10 +233,10 @@ def collections_of(names: Sequence[str]) -> dict[str, list[str]]:
     return {unique[place] or str(place): members for place, members in collections.items()}
 
 
-def texts_of(original: Original) -> list[str]:
-    """The texts in the file of a page, line by line."""
+def lines_with_text(original: Original) -> list[TextLine]:
+    """The lines with a text in the file of a page."""
     page = original.given()
-    return [line.text for line in page.lines if line.text.strip()] if page is not None else []
+    return [line for line in page.lines if line.text.strip()] if page is not None else []
 
 
 def read_and_compare(
@@ -248,10 +255,13 @@ def read_and_compare(
     """
     counts = {}
     for original in pages:
-        reference, prepared = texts_of(original), segmentation.prepare(original)
+        reference, prepared = lines_with_text(original), segmentation.prepare(original)
         read = transcribe(prepared, recognizer, segmentation)
         report(prepared, read)
-        counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
+        found = compare_pages([line.text for line in reference], [line.text for line in read.lines if line.text])
+        # They are on the page, and read with the others: leaving them out would count their readings as inserted.
+        marked = sum(not is_clean(line) for line in reference)
+        counts[str(original.description)] = replace(found, marked=marked)
     return counts
 
 

@@ -81,17 +81,17 @@ def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
 
 
 def torch_device(name: torch.device | str) -> torch.device:
-    """The torch device with a name; checks that it works on this machine, and turns off cuDNN's attention.
+    """The torch device with a name, `auto` included; checks that it works here, and turns off cuDNN's attention.
 
     Raises:
         ConfigError: if there is no such device, or torch cannot use it.
     """
     try:
-        device = torch.device(name)
+        device = torch.device(resolve_device(name) if isinstance(name, str) else name)
     except RuntimeError as error:
         raise unknown_device(name) from error
-    if device.type == "meta":
-        raise ConfigError("device 'meta' cannot compute; known: cpu, cuda, cuda:N, mps")
+    if device.type == "meta":  # it cannot compute
+        raise unknown_device(name)
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
@@ -105,11 +105,11 @@ def torch_device(name: torch.device | str) -> torch.device:
 
 
 def open_device(name: str, threads: int | None) -> torch.device:
-    """The device for a user's choice, `auto` included, with torch set up to compute with this many threads.
+    """The device for a user's choice, with torch set up to compute with this many threads.
 
     Raises:
         ConfigError: if there is no such device.
     """
     torch.set_num_threads(threads or free_processors())
     torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-    return torch_device(resolve_device(name))
+    return torch_device(name)

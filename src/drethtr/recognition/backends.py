@@ -40,7 +40,7 @@ def resolve_device(name: str) -> str:
 
 def unknown_device(name: object) -> ConfigError:
     """The error for a device that does not exist."""
-    return ConfigError(f"unknown device {str(name)!r}; known: cpu, cuda, cuda:N, mps")
+    return ConfigError(f"unknown device {str(name)!r}; known: auto, cpu, cuda, cuda:N, mps")
 
 
 def open_network(model: Model, device: str, precision: Precision, threads: int) -> Network:

@@ -125,6 +125,15 @@ class Devices:
         every: Tensor = self.accelerator.gather(rows.to(self.device))
         return every.cpu()
 
+    def all_words(self, words: list[str]) -> list[str]:
+        """The words of all processes."""
+        if self.processes == 1:
+            return words
+        from accelerate.utils import gather_object
+
+        every: list[str] = gather_object(words)
+        return every
+
     def any_process(self, condition: bool) -> bool:
         """Whether the condition holds in any process; all get the same answer."""
         return bool(self.all_reduce(torch.tensor(int(condition))) > 0)

@@ -99,6 +99,7 @@ def train_locked(
         log.note(words)
     if letters := right_to_left(batches.tokenizer.alphabet):
         log.note(f"warning: {letters} is {NOT_LEARNED}")
+    told: set[str] = set()
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
             progress = validate(validator, candidate_of(model, learner, progress, run), output / BEST, log, progress)
@@ -107,7 +108,10 @@ def train_locked(
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
             begun = time.monotonic()
-            counts, left_out = count(own, devices)
+            counts, left_out, unusable = count(own, devices)
+            for words in sorted(set(unusable) - told):
+                log.note(f"left out: {words}")
+            told.update(unusable)
             losses = train_step(learner, own, counts, devices, run, progress)
             every = devices.all_gather(torch.tensor(positions)).tolist()  # of the streams of all processes
             progress = replace(
@@ -210,15 +214,18 @@ def open_streams(
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
-def count(own: Sequence[PackedBatch], devices: Devices) -> tuple[BatchCounts, int]:
-    """Lines, characters and tokens of a step, and the lines left out of it, over all processes."""
+def count(own: Sequence[PackedBatch], devices: Devices) -> tuple[BatchCounts, int, list[str]]:
+    """Lines, characters and tokens of a step, the lines left out of it, and why some images cannot be used.
+
+    All over all processes.
+    """
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
-    left_out = sum(batch.left_out for batch in own)
+    left_out, unusable = sum(batch.left_out for batch in own), [why for batch in own for why in batch.unusable]
     prose = sum(batch.prose.shape[0] + int((batch.prose != PAD).sum()) for batch in own if batch.prose is not None)
-    *counts, left_out = devices.all_reduce(
-        torch.tensor([lines, characters, characters + lines, prose, left_out])
+    *counts, left_out, number = devices.all_reduce(
+        torch.tensor([lines, characters, characters + lines, prose, left_out, len(unusable)])
     ).tolist()
-    return BatchCounts(*counts), left_out
+    return BatchCounts(*counts), left_out, devices.all_words(unusable) if number else []
 
 
 def train_step(

@@ -36,7 +36,7 @@ class Progress:
     """The progress of a run.
 
     positions  of the streams that the batches of a step come from
-    left_out   lines left out so far, too wide for a batch or with more text than fits the image
+    left_out   lines left out so far: too wide for a batch, with more text than fits the image, or unusable
     best       the best validation CER
     stale      validations since the last improvement
     """

@@ -19,7 +19,7 @@ from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.network import DRetHTR
 from drethtr.network.weights import Pretrained, ppocr_weights
 from drethtr.recognition.model.architecture import NetworkConfig
-from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model, weights_hash
+from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model, without_record
 from drethtr.recognition.model.weights import Weights
 from drethtr.text.alphabet import relative
 from drethtr.text.tokenizer import BLANK, SPECIALS, Characters, Tokenizer
@@ -108,7 +108,7 @@ class FromModel(Start):
         network.load_state_dict(converted(model.weights, model.tokenizer, tokenizer))
 
     def digests(self) -> list[str]:
-        return [f"start [{weights_hash(self.model().weights)[:16]}]"]
+        return [f"start [{without_record(self.model())[:16]}]"]
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
         model = self.model()

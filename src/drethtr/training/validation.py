@@ -56,12 +56,18 @@ def settings_of(run: Any) -> dict[str, Any]:
 
 
 class Validator:
-    """Holds the validation lines and evaluates models on them."""
+    """Holds the validation lines and evaluates models on them.
+
+    Raises:
+        DataError: if lines cannot be used, or are for training, too.
+    """
 
     def __init__(self, config: ValidationConfig, training: list[Sample]) -> None:
         self.decoder = config.decoder
         self.samples = to_read(open_all(config.paths), config.lines) if config.paths else []
         check_apart({"training": training, "validation": self.samples})
+        for sample in self.samples:
+            sample.line()  # a damaged image would end a run at its first validation
 
     def digest(self) -> str:
         """A description of the lines, with a digest."""

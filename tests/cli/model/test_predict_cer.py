@@ -278,4 +278,13 @@ def test_what_a_model_of_the_same_weights_learned_since_is_not_replaced(drethtr,
     outcome = drethtr(*learn, tiny_path)
     assert outcome.code == 2 and f"add --model {taught}" in outcome.err
     assert load_model(taught).languages
-    assert drethtr(*learn, taught, "--language", "la").code == 0
+    assert drethtr(*learn, taught).code == 0
+
+
+def test_what_is_learned_is_that_of_all_languages(drethtr, sets, taught, monkeypatch):
+    assert drethtr("language", taught, sets / "a.val.parquet", "--name", "la", "--order", 2, "--force").code == 0
+    learn = ("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force", "--model", taught)
+    outcome = drethtr(*learn, "--language", "la")
+    assert outcome.code == 2 and "leave out --language" in outcome.err
+    monkeypatch.setenv("DRETHTR_LANGUAGE", "no-such-language")  # it is for other commands
+    assert drethtr(*learn).code == 0

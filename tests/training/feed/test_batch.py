@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -85,7 +86,7 @@ def test_whether_a_line_is_recombined_does_not_decide_how_it_is_augmented(make_s
     batches = batches_of(mixture, augmentation=[Sometimes(Note(), 0.5)])
     for number in range(64):
         augmented.append(False)
-        batches.prepared(number)
+        batches.prepared(mixture.sample(number), number)
     recombined = ["recombined" in mixture.sample(number).key for number in range(64)]
     assert len({*zip(recombined, augmented, strict=True)}) == 4
 
@@ -210,11 +211,16 @@ def test_lines_with_the_text_of_a_page_are_left_out_and_counted():
     assert sum(batch.left_out + len(batch.texts) for batch in total) == 24 and total[0].left_out > 0
 
 
-def test_broken_samples_are_named():
+def test_broken_samples_are_left_out_and_named(make_samples):
     broken = Sample(b"no image", "a", key="lines.parquet row 3")
     endless = Sample(np.full((1, 70_000), 255, np.uint8), "a", key="lines.parquet row 4")
+    whole = make_samples("a", 5)
     for sample, message in ((broken, "row 3: image of 8 bytes: "), (endless, "row 4: .*too long")):
-        with pytest.raises(DataError, match=rf"^lines\.parquet {message}"):
+        first, *others = batches_of(LineMixture((RealSupply("a", (sample, *whole)),), (1.0,), seed=0))[0]
+        assert sum(len(batch.texts) for batch in (first, *others)) == 20
+        assert (first.left_out, len(first.unusable), others[0].unusable) == (4, 4, ())
+        assert all(re.match(rf"lines\.parquet {message}", words) for words in first.unusable)
+        with pytest.raises(DataError, match=rf"cannot be used: lines\.parquet {message}"):
             batches_of(LineMixture((RealSupply("a", (sample,)),), (1.0,), seed=0))[0]
 
 

@@ -17,7 +17,7 @@ from drethtr.bench.pages import match_outlines
 from drethtr.bench.quality.check import PRECISION, pools_of
 from drethtr.bench.quality.corruptions import corrupt
 from drethtr.cli.reports import figure, interval, table
-from drethtr.datasets.layouts.pages import document_name
+from drethtr.datasets.layouts.pages import document_folder
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, open_sample
 from drethtr.documents.page import Page, TextLine
@@ -103,7 +103,7 @@ class FoundPage(KnownPage):
     def of(cls, original: Original, segmentation: Segmentation) -> Self:
         """A page with texts in its PAGE or ALTO file."""
         path, given = original.source.path, with_text(original.given())
-        samples = [Sample(path, line.text, document_name(path), page=original.name) for line in given]
+        samples = [Sample(path, line.text, document_folder(path).name, page=original.name) for line in given]
         return cls(samples, original, segmentation)
 
     def recognize(self, recognizer: Recognizer) -> RecognizedPage:

@@ -17,7 +17,7 @@ from drethtr.cli.model.predict_truth import (
     read_or_exit,
     refuse_other_model,
 )
-from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
+from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, refuse_unused, with_reading_options
 from drethtr.cli.outputs import refuse_results, told_after, write_json
 from drethtr.cli.progress import (
     left_out_of,
@@ -33,6 +33,7 @@ from drethtr.datasets.sample import Sample, Tally, choose, page_of
 from drethtr.evaluation.predict import PageDoubt
 from drethtr.evaluation.reading import by_name, to_read
 from drethtr.evaluation.untranscribed import lines_to_read
+from drethtr.language.languages import ALL_LANGUAGES
 from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.flags import doubt_in
 from drethtr.pages.record import measured_with
@@ -42,7 +43,7 @@ from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.confidence.error_rate import ErrorRate, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import holds_adapter
-from drethtr.recognition.model.file import SHIPPED, load_model
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 30  # pages in the table; --json has them all
@@ -55,6 +56,7 @@ INHERITED = (
 
 @with_reading_options()
 def predict_cer(
+    ctx: typer.Context,
     inputs: Annotated[
         list[str],
         typer.Argument(metavar="FOLDER", help="Folders of line images, or of PAGE or ALTO files; data files."),
@@ -90,6 +92,8 @@ def predict_cer(
     """
     if learn is not None and truth:
         raise ConfigError("--learn includes the comparison; leave out --truth")
+    if learn is not None:
+        refuse_unused(ctx, "--learn fits one prediction for all languages of the model", "language")
     if lines is not None and (learn is not None or truth or limit is not None):
         raise ConfigError("--lines reads whole scans; leave out --learn, --truth and --limit")
     if force and learn is None and json_file is None:
@@ -101,10 +105,10 @@ def predict_cer(
     if learn is not None:
         with claimed(learn, replace=force):
             source = reading.model or SHIPPED
-            recognizer, model = reading.load(), load_model(source)
-            refuse_other_model(learn, model)
+            recognizer = reading.load(language=ALL_LANGUAGES)
+            refuse_other_model(learn, recognizer.model)
             samples = to_read(open_lines(inputs, described), limit, seed)
-            result = fit_prediction(recognizer, samples, model, source, learn)
+            result = fit_prediction(recognizer, samples, source, learn)
     else:
         recognizer = reading.load()
         rate = known_rate(recognizer, reading.decoder)

@@ -46,13 +46,11 @@ def without_prediction(model: Model) -> str:
     return replace(model, record=replace(model.record, error_rates=())).hash
 
 
-def fit_prediction(
-    recognizer: Recognizer, samples: Sequence[Sample], model: Model, source: Path, output: Path
-) -> EvaluationResult:
+def fit_prediction(recognizer: Recognizer, samples: Sequence[Sample], source: Path, output: Path) -> EvaluationResult:
     """Fit the prediction, evaluate it on each set with a fit on the others, and write the model.
 
     Args:
-        model: The model as it is in the file `source`; the recognizer may read with other languages.
+        recognizer: Reads with the model in the file `source`, in all of its languages.
 
     Raises:
         DataError: if there are too few sets.
@@ -61,6 +59,7 @@ def fit_prediction(
     lines, decoder = read_or_exit(recognizer, samples), recognizer.strategy
     rate = learn(decoder, lines)
     sets, pages = leave_one_set_out(decoder, lines), leave_one_set_out(decoder, lines, page_or_line)
+    model = recognizer.model
     save_record(source, model.record.with_error_rate(rate), output, of=model)
     found = beside_truth(sets, pages, "by a fit on the other sets")
     change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."

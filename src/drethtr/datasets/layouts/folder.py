@@ -1,6 +1,7 @@
 """Folders of line images beside text files of the same name: kraken, OCRopus, Tesseract, Calamari, OCR-D.
 
-Folders may be nested. One named train, val or test is a split; any other is the page of its lines.
+Folders may be nested. One named train, val or test is a split, also if it is given alone; any other is the page of its
+lines.
 """
 
 import re
@@ -15,7 +16,7 @@ from drethtr.base.files import atomic_write
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.splits import folder_split, split_of_folder
+from drethtr.datasets.splits import collection_of, folder_split, split_of_folder
 from drethtr.datasets.text_files import read_transcription
 from drethtr.documents.beside import IMAGES, is_hidden, visible_below
 
@@ -108,7 +109,7 @@ def line_of(text: Path, images: list[tuple[int, str]], source: Path) -> Entry:
     return Sample(
         folder / image,
         written,
-        source.resolve().name,
+        collection_of(source).name,
         page="/".join(part for part in folder.relative_to(source).parts if not folder_split(part)) or None,
         key=str(folder / image),
         id=text.name.removesuffix(".txt").removesuffix(".gt"),

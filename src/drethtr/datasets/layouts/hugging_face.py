@@ -13,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import key_of, open_parquet, rows_in, sample_of
 from drethtr.datasets.sample import Entry, LeftOut
-from drethtr.datasets.splits import set_named, split_of_path
+from drethtr.datasets.splits import collection_of, set_named, split_of_path
 from drethtr.documents.beside import visible_below
 from drethtr.text.normalize import as_written
 
@@ -36,7 +36,7 @@ class HuggingFace(Layout):
         files = files_of(source)
         if not files:
             raise DataError("contains no .parquet file", source)
-        name = source.resolve().stem if source.is_dir() else set_named(source)
+        name = collection_of(source).stem if source.is_dir() else set_named(source)
         for file in files:
             yield from rows_at(str(file), name, split_of_path(file, source))
 

@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout, within
 from drethtr.datasets.sample import Entry, LeftOut, Remark, Sample
-from drethtr.datasets.splits import split_named, split_of_folder
+from drethtr.datasets.splits import collection_of, split_named, split_of_folder
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem, visible_below
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import by_trust, first_bytes, is_description, read_page
@@ -102,7 +102,7 @@ class Pages(Layout):
             if self.transcribed and source.is_dir() and is_of_another_kind(path):
                 continue
             split = self.split_of(path.parent, source) if source.is_dir() else ""
-            name, page = self.set_name or document_name(source), page_name(path, source)
+            name, page = self.set_name or document_folder(source).name, page_name(path, source)
             if page in described and is_page(path):
                 other = described[page].relative_to(source)
                 detail = f"its page is already described by {other}; give one of them"
@@ -223,17 +223,16 @@ def is_reviewed(path: Path) -> bool:
     return any(line.is_reviewed for line in page.lines)
 
 
-def document_name(path: Path) -> str:
-    """The name of the folder of a path, or, for the XML folder of an export, of the folder above it."""
-    folder = path.resolve() if path.is_dir() else path.resolve().parent
-    return next((part for part in reversed(folder.parts) if part.lower() not in XML_FOLDERS), folder.name)
+def document_folder(path: Path) -> Path:
+    """The folder of a path or, for the XML folder of an export or that of a split, the folder above it."""
+    return collection_of(path if path.is_dir() else path.resolve().parent, XML_FOLDERS)
 
 
 def page_name(path: Path, source: Path) -> str:
-    """The name of a page's file with the folders it lies in."""
-    relative = path.relative_to(source) if source.is_dir() else Path(path.name)
-    folders = [part for part in relative.parts[:-1] if part.lower() not in XML_FOLDERS]
-    return "/".join([*folders, page_stem(path)])
+    """The name of a page's file with the folders of its document that it lies in: the same if a split is given."""
+    place = source.resolve() / path.relative_to(source)
+    folders = place.relative_to(document_folder(source)).parts[:-1]
+    return "/".join([*(folder for folder in folders if folder.lower() not in XML_FOLDERS), page_stem(path)])
 
 
 def placed(

@@ -16,6 +16,7 @@ from torch.utils.data import Dataset
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.urls import digest_of
+from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import stack
 from drethtr.recognition.batching import WIDTH_STEP, group_by_width, padded_width
@@ -56,7 +57,8 @@ class Batch(NamedTuple):
     tokens      int64 (B, T), without `BOS` and `EOS`, padded with `PAD`
     lengths     int64 (B,), tokens of each text
     prose       int64 (P, T'), these texts and others without images, padded likewise; None if not used
-    left_out    lines left out since the previous batch: too wide, or with more text than fits the image
+    left_out    lines left out since the previous batch: too wide, with more text than fits the image, or unusable
+    unusable    why the images of some of them cannot be used, naming each
     """
 
     images: Tensor
@@ -65,6 +67,7 @@ class Batch(NamedTuple):
     lengths: Tensor
     texts: tuple[str, ...]
     left_out: int = 0
+    unusable: tuple[str, ...] = ()
     prose: Tensor | None = None
 
 
@@ -166,18 +169,26 @@ class Batches(Dataset[list[Batch]]):
         """The batches of one chunk, at least one.
 
         Raises:
-            DataError: naming the sample, if a line cannot be used; or if every line of the chunk is left out.
+            DataError: if every line of the chunk is left out.
         """
         config = self.config
+        kept: list[tuple[Prepared, str]] = []
+        unusable: list[str] = []
         # All lines of a chunk are loaded before any batch: only so can lines of like width come together.
-        samples = [self.prepared(index) for index in range(chunk * config.chunk, (chunk + 1) * config.chunk)]
-        kept = [
-            (line, text) for line, text in samples if MIN_COLUMNS * len(text) <= line.shape[1] <= config.max_columns
-        ]
+        for index in range(chunk * config.chunk, (chunk + 1) * config.chunk):
+            sample = self.mixture.sample(index)
+            try:
+                line = self.prepared(sample, index)
+            except DataError as error:  # one line among thousands must not end a run after hours
+                unusable.append(str(error))
+                continue
+            if MIN_COLUMNS * len(sample.text) <= line.shape[1] <= config.max_columns:
+                kept.append((line, sample.text))
         if not kept:
+            others = f", or cannot be used: {unusable[0]}" if unusable else ""
             raise DataError(
-                f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "
-                "than fits the image"
+                f"all {config.chunk} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "
+                f"than fits the image{others}"
             )
         batches: list[Batch] = []
         for columns, group in self.groups([line.shape[1] for line, _ in kept], chunk):
@@ -185,7 +196,7 @@ class Batches(Dataset[list[Batch]]):
             batches.append(self.with_prose(collate(lines, texts, self.tokenizer, columns), chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
         # The first batch reports for its chunk, since a chunk always has one.
-        batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
+        batches[0] = batches[0]._replace(left_out=config.chunk - len(kept), unusable=tuple(unusable))
         return batches
 
     def groups(self, widths: Sequence[int], chunk: int) -> Iterator[tuple[int, list[int]]]:
@@ -213,13 +224,16 @@ class Batches(Dataset[list[Batch]]):
         prose, _ = encode_all([*batch.texts, *drawn], self.tokenizer)
         return batch._replace(prose=prose)
 
-    def prepared(self, index: int) -> tuple[Prepared, str]:
-        """One sample, preprocessed for a batch: its line and text."""
-        sample = self.mixture.sample(index)
+    def prepared(self, sample: Sample, index: int) -> Prepared:
+        """The line of a sample, preprocessed for a batch.
+
+        Raises:
+            DataError: naming the sample, if it cannot be used.
+        """
         line, rng = sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT))
         try:
             # As published: slants are those of the ink, not of noise and paper that augmentation adds.
             augmented = augment(self.augmentation, self.preparation.upright(line), rng)
-            return self.preparation.scaled(augmented), sample.text
+            return self.preparation.scaled(augmented)
         except DataError as error:
             raise DataError(str(error), sample.key) from error

@@ -41,6 +41,7 @@ class PackedBatch(NamedTuple):
     lengths: NDArray[Any]
     texts: tuple[str, ...]
     left_out: int
+    unusable: tuple[str, ...]
     prose: NDArray[Any] | None
 
     @classmethod
@@ -50,13 +51,14 @@ class PackedBatch(NamedTuple):
         grays = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
         prose = None if batch.prose is None else batch.prose.numpy()
         tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
-        return cls(grays, *tensors, batch.texts, batch.left_out, prose)
+        return cls(grays, *tensors, batch.texts, batch.left_out, batch.unusable, prose)
 
     def unpack(self, device: torch.device | str = "cpu") -> Batch:
         """The batch, with tensors on a device."""
         grays, widths, tokens, lengths = (torch.from_numpy(array).to(device) for array in self[:4])
         prose = None if self.prose is None else torch.from_numpy(self.prose).to(device)
-        return Batch(1 - grays.float() / 127.5, widths, tokens, lengths, self.texts, self.left_out, prose)
+        told = self.texts, self.left_out, self.unusable
+        return Batch(1 - grays.float() / 127.5, widths, tokens, lengths, *told, prose)
 
 
 class PackedBatches(Dataset[list[Any] | DataError]):
@@ -95,7 +97,7 @@ def stream(
         pack: Makes a batch ready for the way from a worker.
 
     Raises:
-        DataError: naming the sample, if a line cannot be used.
+        DataError: if the lines or pages of a chunk cannot be used.
     """
     # One chunk is one item: a worker then opens, sorts and collates all its lines without talking to others.
     loader = DataLoader(

@@ -116,7 +116,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
 
 def step(batch: PackedBatch, learner: Learner[DRetHTR], devices: Devices, run: RunConfig, progress: Progress) -> None:
     """One training step."""
-    counts, _ = count([batch], devices)
+    counts, *_ = count([batch], devices)
     train_step(learner, [batch], counts, devices, run, progress)
 
 

@@ -24,6 +24,7 @@ from drethtr.evaluation.metrics import Counts
 from drethtr.evaluation.reading import to_read
 from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
+from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.adapter import Adapter, load_adapted, save_adapter
 from drethtr.recognition.model.file import Model, in_8_bits, load_model, save_model, weights_hash
@@ -107,7 +108,7 @@ def finetune(
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)
         bfloat16 = open_folder(material, folder, device, resume=resume)
-        place = Workplace(folder, device, threads, workers, bfloat16, report)
+        place = Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
         return finetune_locked(material, output, place)
 
 
