@@ -99,7 +99,7 @@ class Reader:
                 if timer is not None:
                     timer.cancel()
         for job in self.jobs.newest_first():
-            job.cancelled.set()
+            self.jobs.cancel(job)
         self.executor.shutdown()
 
     # Jobs.
