@@ -7,9 +7,10 @@ from io import BytesIO
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from drethtr.base.config import named
-from drethtr.base.errors import DataError
-from drethtr.base.files import write_own
+from drethtr.base.config import from_dict, named
+from drethtr.base.encoding import json_in
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.files import is_there, write_own
 from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
@@ -25,8 +26,8 @@ ZIP = "application/zip"
 EDITION = "drethtr.edition.json"
 """The file in a folder that says what it is an edition of."""
 
-MAX_EDITION = 100_000
-"""Maximum bytes of it."""
+MAX_EDITION = 400_000
+"""Maximum bytes of it: six texts as long as requests may be, of characters that JSON escapes."""
 
 SHOWN = 4000
 """Characters of a preview."""
@@ -55,7 +56,7 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
     Raises:
         ConfigError: if there is no such format.
         Missing: if there is no such page.
-        DataError: if no page is left, or a scan cannot be used.
+        DataError: if no page is left, a scan cannot be used, or what the folder says of itself is damaged.
     """
     format = named("format", format_name, FORMATS)
     chosen, reason = list[FolderPage](), DataError("nothing has been read yet, so there is nothing to export")
@@ -122,6 +123,7 @@ def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, mod
     Raises:
         ConfigError: if there is no such format.
         Missing: if there is no such page.
+        DataError: if a scan cannot be used, or what the folder says of itself is damaged.
     """
     format = named("format", format_name, FORMATS)
     chosen, left_out, confirmed = list[tuple[FolderPage, int]](), list[tuple[str, str]](), 0
@@ -145,20 +147,27 @@ def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, mod
 
 
 def about_of(workspace: Workspace) -> About:
-    """What the folder says of itself as an edition; nothing if that was never said, or its file is damaged."""
-    try:
-        stored = json.loads(first_bytes(workspace.folder / EDITION, MAX_EDITION))
-        return About(**{name: str(stored.get(name, ""))[:MAX_EDITION] for name in asdict(About())})
-    except (DataError, ValueError, AttributeError, RecursionError):
+    """What the folder says of itself as an edition; nothing if that was never said.
+
+    Raises:
+        DataError: if its file cannot be read, or is damaged.
+    """
+    path = workspace.folder / EDITION
+    if not is_there(path):
         return About()
+    try:
+        return from_dict(About, json_in(first_bytes(path, MAX_EDITION)))
+    except (ValueError, RecursionError, ConfigError) as error:
+        raise DataError(f"damaged: {error}; correct it, or remove it and type its texts again", path) from error
 
 
 def keep_about(workspace: Workspace, about: About) -> None:
     """Keep what the folder says of itself as an edition.
 
     Raises:
-        DataError: if it cannot be written, or is a link.
+        DataError: if it cannot be written, or its file is damaged or a link.
     """
+    about_of(workspace)  # a damaged file stays, as it holds what persons typed
     write_own(workspace.folder / EDITION, json.dumps(asdict(about), ensure_ascii=False, indent=1))
 
 
