@@ -271,6 +271,21 @@ def test_a_damaged_history_is_put_aside(folder, file):
     assert (file.parent / FOLDER / "edit.damaged").exists()
 
 
+def test_the_history_of_a_renamed_scan_waits_for_its_old_name(folder, file):
+    edit(folder, text="saved")
+    folder.close()
+    found = []
+    for before, now in (("a", "z"), ("z", "a")):
+        scan, described = file.with_name(f"{before}.png"), file.with_name(file.name.replace("a", before, 1))
+        described.write_bytes(described.read_bytes().replace(scan.name.encode(), f"{now}.png".encode()))
+        described.rename(file.with_name(file.name.replace("a", now, 1)))
+        scan.rename(file.with_name(f"{now}.png"))
+        with Workspace.open(file.parent) as again:
+            [page] = again.folder_pages
+            found.append((lines_of(again)[1].text, [change.new for change in again.history(page, "l1")]))
+    assert found == [("saved", []), ("saved", ["saved"])]
+
+
 def test_the_history_outlives_the_program(folder, file):
     edit(folder, text="saved")
     folder.close()

@@ -9,6 +9,8 @@ export function useUndo(store, { enter }, say, load) {
   const back = async (call, done) => {
     try {
       await store.saveAll();
+      if (store.order.some(({ state }) => state !== "clean"))
+        throw new Error(`Undo and redo wait until your text is saved. ${store.error ?? ""}`);
       const [changed] = await store.reshape(() => call(store.id));
       if (store.entries.has(changed)) enter(changed);
       say(done);
