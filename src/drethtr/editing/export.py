@@ -3,9 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from io import BytesIO
 from typing import NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile
 
 from drethtr.base.config import from_dict, named
 from drethtr.base.encoding import json_in
@@ -13,15 +11,12 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import is_there, write_own
 from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
-from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.names import free_name, portable
+from drethtr.documents.formats import FORMATS, ZIP, Format
 from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
-
-ZIP = "application/zip"
 
 EDITION = "drethtr.edition.json"
 """The file in a folder that says what it is an edition of."""
@@ -75,12 +70,8 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
     if format.together:
         content = write_pages(workspace, chosen, format_name, model)
         return Exported(f"{workspace.folder.name}{format.ending}", format.media, content)
-    archive, names = BytesIO(), set[str]()
-    with ZipFile(archive, "w", ZIP_DEFLATED) as file:
-        for page in chosen:
-            name = free_name(portable(archive_path(page)), names)
-            file.writestr(f"{name}{format.ending}", write_pages(workspace, [page], format_name, model))
-    return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, archive.getvalue())
+    files = ((archive_path(page), write_pages(workspace, [page], format_name, model)) for page in chosen)
+    return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, format.archive(files))
 
 
 def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
