@@ -1,6 +1,7 @@
 // Files to take away: a text for readers, an edition, or an archive; of a page, the selected pages or all.
 
 import * as api from "../api.js";
+import { useAttempt } from "../attempt.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
@@ -57,14 +58,9 @@ export function Export({ page, selection, role, close }) {
   const [typed, setTyped] = useState({}); // of the edition; here, while others may have typed something else
   const saving = useRef(Promise.resolve());
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState(null);
+  const [error, attempt] = useAttempt();
   const [, pages] = scopes[scope];
   const preview = usePreview(format, pages);
-  const attempt = (work) =>
-    work.then(
-      () => setError(null),
-      (failed) => setError(failed.message),
-    );
   // One after the other, as each adds to what those before have saved.
   const save = () => {
     const before = saving.current.catch(() => {});
