@@ -76,13 +76,12 @@ export function useSheet(page, screen) {
     zoom,
     // Does what a key does on every scan; says whether it does anything.
     press: ({ key }) => {
-      const way = ARROWS[key];
       if (key in ZOOMS) zoom(ZOOMS[key]);
-      else if (!way) return false;
-      else {
-        view.current.pan(STEP * way[0], STEP * way[1]);
+      else if (key in ARROWS) {
+        const [x, y] = ARROWS[key];
+        view.current.pan(STEP * x, STEP * y);
         redraw();
-      }
+      } else return false;
       return true;
     },
   };
