@@ -209,6 +209,7 @@ def test_hits_are_judged_and_pages_added_while_another_one_is_read_for_the_index
 
 
 def test_building_ends_when_another_process_does_it_and_keeps_what_it_has(opened, tiny_path, while_reading):
+    opened.watcher.close()  # or it updates the index first
     index = opened.reader.index
     wait(opened, opened.indexer.start())
     before = searchable(opened)
