@@ -8,8 +8,9 @@ from made_pages import TEXTS
 from waiting import until
 
 from drethtr.base import files
+from drethtr.base.version import __version__
 from drethtr.documents.read import read_page
-from drethtr.editing import journal
+from drethtr.editing import journal, session
 
 
 def first_line(folder):
@@ -98,6 +99,38 @@ def test_the_bar_says_that_the_disk_has_not_confirmed_a_save(folder, tiny_path, 
         page.keyboard.press("Enter")
         page.get_by_text("Saved; a.png was written, but the disk does not confirm it: Input/output error").wait_for()
         assert first_line(folder).startswith("Kept ")
+
+
+def test_a_tab_of_an_earlier_version_asks_to_be_reloaded(page, monkeypatch):
+    monkeypatch.setattr(session, "__version__", "9.9")
+    page.keyboard.press("Home")
+    page.keyboard.type("Kept ")
+    page.keyboard.press("Enter")
+    told = page.get_by_text(f"The server is drethtr 9.9 now, this tab {__version__}: reload it when")
+    told.wait_for()
+    wait_until_saved(page)
+    page.reload()
+    text_of(page, 1).filter(has_text="Kept ").wait_for()
+    assert not told.count()
+
+
+def test_undo_takes_back_nothing_older_than_a_text_that_cannot_be_saved(page, folder):
+    page.keyboard.press("Home")
+    page.keyboard.type("First ")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    page.route("**/lines/*", lambda route: route.abort())
+    page.keyboard.press("Home")
+    page.keyboard.type("Second ")
+    page.locator(".saved[data-state=unsaved]").wait_for()
+    page.get_by_role("button", name="Compare").focus()
+    page.keyboard.press("Control+z")
+    page.get_by_text("Undo and redo wait until your text is saved. The server does not respond").wait_for()
+    assert first_line(folder).startswith("First ") and text_of(page, 2).inner_text().startswith("Second ")
+    page.unroute("**/lines/*")
+    page.keyboard.press("Control+z")
+    page.get_by_text("Undone.").wait_for()
+    assert first_line(folder).startswith("First ") and text_of(page, 2).inner_text() == TEXTS[1]
 
 
 def start(folder, model, port):

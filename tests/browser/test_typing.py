@@ -2,6 +2,7 @@
 
 import json
 import re
+from time import sleep
 
 from browser_steps import enter, served, text_of, texts, wait_until_saved
 from edited_folders import put_page
@@ -357,6 +358,47 @@ def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page,
     about = json.loads((folder / "drethtr.edition.json").read_text(encoding="utf-8"))
     typed = [about[key] for key in ("title", "author", "shelf_mark", "language")]
     assert typed == ["Letters", "Anne Grey", "MS 17", "la"]
+
+
+def test_the_field_typed_last_is_saved_before_an_edition_is_downloaded(page):
+    page.route("**/api/edition", lambda route: (sleep(0.3), route.continue_()))
+    page.get_by_role("button", name="Export").click()
+    page.get_by_label("TEI").check()
+    page.get_by_label("Title").fill("Letters")
+    page.get_by_label("Author").fill("Anne Grey")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    written = download.value.path().read_text(encoding="utf-8")
+    assert "<title>Letters</title>" in written and "<author>Anne Grey</author>" in written
+
+
+def test_an_export_that_fails_says_so_in_the_dialog(page, folder):
+    page.get_by_role("button", name="Export").click()
+    page.get_by_label("PDF, scans with text").check()
+    page.locator(".preview img").wait_for()
+    scan = (folder / "a.png").read_bytes()
+    (folder / "a.png").write_bytes(b"broken")
+    page.get_by_role("button", name="Download").click()
+    page.locator(".take .flag", has_text="a.png: not an image").wait_for()
+    (folder / "a.png").write_bytes(scan)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "a.pdf" and not page.locator(".take .flag").count()
+
+
+def test_an_edition_that_was_not_saved_is_saved_before_it_is_downloaded(page):
+    page.get_by_role("button", name="Export").click()
+    page.get_by_label("TEI").check()
+    title = page.get_by_label("Title")
+    title.wait_for()
+    page.route("**/api/edition", lambda route: route.abort())
+    title.fill("Letters")
+    title.blur()
+    page.locator(".take .flag", has_text="The server does not respond").wait_for()
+    page.unroute("**/api/edition")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert "<title>Letters</title>" in download.value.path().read_text(encoding="utf-8")
 
 
 def test_a_name_that_is_being_typed_stays_while_others_come(page):

@@ -5,15 +5,19 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from time import monotonic
 
 import pytest
 from edited_folders import LINES, put_page, scan
+from waiting import until
 
 from drethtr import Recognizer
 from drethtr.base.database import Database
-from drethtr.editing import Session, Workspace
+from drethtr.base.errors import DataError
+from drethtr.editing import Session, Workspace, indexer
 from drethtr.editing.changes import LineEdit
-from drethtr.editing.index import index_of
+from drethtr.editing.index import FolderIndex, index_of
+from drethtr.editing.indexer import RETRY
 from drethtr.editing.jobs import State
 from drethtr.editing.search import judge, search
 from drethtr.pages.segmentation import segmentation_named
@@ -114,6 +118,38 @@ def test_an_unexpected_error_ends_the_job_and_another_one_can_begin(opened, monk
     wait(opened, opened.indexer.start())
 
 
+def test_after_a_failure_an_index_is_updated_without_another_change(opened, monkeypatch):
+    def refuse(self, recognizer):
+        raise DataError("being written by another process")
+
+    opened.watcher.close()
+    wait(opened, opened.indexer.start())
+    correct(opened, "b.png")
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderIndex, "open", refuse)
+        opened.indexer.update()
+        [failed, _] = opened.jobs.newest_first()
+        until(lambda: failed.state is State.FAILED)
+    opened.indexer.update()
+    assert opened.jobs.newest_first()[0] is failed, "not at once, and again and again"
+    monkeypatch.setattr(indexer, "monotonic", lambda: monotonic() + RETRY)
+    opened.indexer.update()
+    wait(opened, opened.jobs.newest_first()[0])
+    assert search(opened.workspace, "corrected", 1)["hits"]
+
+
+def test_making_searchable_that_is_stopped_while_it_waits_ends_at_once_and_leaves_nothing(opened):
+    go_on, states = Event(), []
+    opened.workspace.listen(lambda event: states.append(event[1]["state"]) if event[0] == "job" else None)
+    opened.reader.executor.submit_background(go_on.wait)
+    job = opened.indexer.start()
+    opened.jobs.cancel(job)
+    assert job.state is State.CANCELLED and opened.jobs.running("index") is None
+    go_on.set()
+    opened.reader.executor.submit_background(lambda: None).result(60)
+    assert set(states) == {"waiting", "cancelled"} and index_of(opened.workspace) is None
+
+
 def test_lines_that_were_found_but_not_read_are_read_once(opened, read):
     path = put_page(opened.workspace.folder, "c", ink=60)
     bare = re.sub(r"<Word .*?</Word>|<TextEquiv.*?</TextEquiv>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -173,6 +209,7 @@ def test_hits_are_judged_and_pages_added_while_another_one_is_read_for_the_index
 
 
 def test_building_ends_when_another_process_does_it_and_keeps_what_it_has(opened, tiny_path, while_reading):
+    opened.watcher.close()  # or it updates the index first
     index = opened.reader.index
     wait(opened, opened.indexer.start())
     before = searchable(opened)

@@ -21,7 +21,7 @@ from drethtr.documents.page import Region, TextLine
 from drethtr.documents.read import parse_page, read_page
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
-from drethtr.editing.export import EDITION, about_of
+from drethtr.editing.export import EDITION, about_of, export, keep_about
 from drethtr.editing.folder_pages import file_mark
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.layout import Join, Split
@@ -224,7 +224,29 @@ def test_pipes_in_the_folder_are_not_waited_for(folder, file):
     assert page["name"] == "b.png" and "it is a pipe or a device" in page["error"]
     with pytest.raises(DataError, match="cannot be written: it is a pipe or a device"):
         folder.create(folder.folder_pages[page["id"]], b"<new/>", [], model="m")
-    assert about_of(folder) == About()
+    with pytest.raises(DataError, match="cannot be read: it is a pipe or a device"):
+        about_of(folder)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "why"),
+    [
+        ('{"title": "Letters",\n"author": "An', "Unterminated string .* line 2"),
+        ('["Letters"]', "expected a table of About"),
+        ('{"editors": ["Ada", "Mary"]}', "editors: expected str, got "),
+        ('{"publisher": "City Archive"}', "publisher: unknown setting of About; known: title"),
+    ],
+)
+def test_what_persons_typed_of_an_edition_is_not_saved_over_when_it_is_damaged(folder, file, damaged, why):
+    (file.parent / EDITION).write_text(damaged, encoding="utf-8")
+    for work in (about_of, lambda folder: keep_about(folder, About("New")), exported_as_tei):
+        with pytest.raises(DataError, match=f"{EDITION}: damaged: .*{why}.*; correct it, or remove it"):
+            work(folder)
+    assert (file.parent / EDITION).read_text(encoding="utf-8") == damaged
+
+
+def exported_as_tei(folder):
+    return export(folder, folder.folder_pages, "tei", "m")
 
 
 def test_texts_and_reviews_are_not_in_the_hidden_folder(folder, file):
@@ -247,6 +269,21 @@ def test_a_damaged_history_is_put_aside(folder, file):
     with Workspace.open(file.parent) as again:
         assert lines_of(again)[1].text == "saved"
     assert (file.parent / FOLDER / "edit.damaged").exists()
+
+
+def test_the_history_of_a_renamed_scan_waits_for_its_old_name(folder, file):
+    edit(folder, text="saved")
+    folder.close()
+    found = []
+    for before, now in (("a", "z"), ("z", "a")):
+        scan, described = file.with_name(f"{before}.png"), file.with_name(file.name.replace("a", before, 1))
+        described.write_bytes(described.read_bytes().replace(scan.name.encode(), f"{now}.png".encode()))
+        described.rename(file.with_name(file.name.replace("a", now, 1)))
+        scan.rename(file.with_name(f"{now}.png"))
+        with Workspace.open(file.parent) as again:
+            [page] = again.folder_pages
+            found.append((lines_of(again)[1].text, [change.new for change in again.history(page, "l1")]))
+    assert found == [("saved", []), ("saved", ["saved"])]
 
 
 def test_the_history_outlives_the_program(folder, file):

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from io import BytesIO
 from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
@@ -10,6 +12,7 @@ from drethtr.documents.alto.writer import write_alto
 from drethtr.documents.document import Document
 from drethtr.documents.json import line_json_row, write_json, write_line_json
 from drethtr.documents.markdown import write_markdown, write_prose
+from drethtr.documents.names import free_name, portable
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.writers.docx import write_docx, write_word_prose
 from drethtr.documents.writers.hocr import write_hocr
@@ -53,7 +56,16 @@ class Format(NamedTuple):
     row: Callable[[Document], bytes] | None = None
     header: bytes = b""
 
+    def archive(self, files: Iterable[tuple[str, bytes]]) -> bytes:
+        """A ZIP file of files in this format, given by their names without the ending; equal names are numbered."""
+        archive, names = BytesIO(), set[str]()
+        with ZipFile(archive, "w", ZIP_DEFLATED) as opened:
+            for name, content in files:
+                opened.writestr(f"{free_name(portable(name), names)}{self.ending}", content)
+        return archive.getvalue()
 
+
+ZIP = "application/zip"
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

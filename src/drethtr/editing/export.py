@@ -3,30 +3,26 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from io import BytesIO
 from typing import NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile
 
-from drethtr.base.config import named
-from drethtr.base.errors import DataError
-from drethtr.base.files import write_own
+from drethtr.base.config import from_dict, named
+from drethtr.base.encoding import json_in
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.files import is_there, write_own
 from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
-from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.names import free_name, portable
+from drethtr.documents.formats import FORMATS, ZIP, Format
 from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 
-ZIP = "application/zip"
-
 EDITION = "drethtr.edition.json"
 """The file in a folder that says what it is an edition of."""
 
-MAX_EDITION = 100_000
-"""Maximum bytes of it."""
+MAX_EDITION = 400_000
+"""Maximum bytes of it: six texts as long as requests may be, of characters that JSON escapes."""
 
 SHOWN = 4000
 """Characters of a preview."""
@@ -55,7 +51,7 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
     Raises:
         ConfigError: if there is no such format.
         Missing: if there is no such page.
-        DataError: if no page is left, or a scan cannot be used.
+        DataError: if no page is left, a scan cannot be used, or what the folder says of itself is damaged.
     """
     format = named("format", format_name, FORMATS)
     chosen, reason = list[FolderPage](), DataError("nothing has been read yet, so there is nothing to export")
@@ -74,12 +70,8 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
     if format.together:
         content = write_pages(workspace, chosen, format_name, model)
         return Exported(f"{workspace.folder.name}{format.ending}", format.media, content)
-    archive, names = BytesIO(), set[str]()
-    with ZipFile(archive, "w", ZIP_DEFLATED) as file:
-        for page in chosen:
-            name = free_name(portable(archive_path(page)), names)
-            file.writestr(f"{name}{format.ending}", write_pages(workspace, [page], format_name, model))
-    return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, archive.getvalue())
+    files = ((archive_path(page), write_pages(workspace, [page], format_name, model)) for page in chosen)
+    return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, format.archive(files))
 
 
 def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
@@ -122,6 +114,7 @@ def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, mod
     Raises:
         ConfigError: if there is no such format.
         Missing: if there is no such page.
+        DataError: if a scan cannot be used, or what the folder says of itself is damaged.
     """
     format = named("format", format_name, FORMATS)
     chosen, left_out, confirmed = list[tuple[FolderPage, int]](), list[tuple[str, str]](), 0
@@ -145,20 +138,27 @@ def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, mod
 
 
 def about_of(workspace: Workspace) -> About:
-    """What the folder says of itself as an edition; nothing if that was never said, or its file is damaged."""
-    try:
-        stored = json.loads(first_bytes(workspace.folder / EDITION, MAX_EDITION))
-        return About(**{name: str(stored.get(name, ""))[:MAX_EDITION] for name in asdict(About())})
-    except (DataError, ValueError, AttributeError, RecursionError):
+    """What the folder says of itself as an edition; nothing if that was never said.
+
+    Raises:
+        DataError: if its file cannot be read, or is damaged.
+    """
+    path = workspace.folder / EDITION
+    if not is_there(path):
         return About()
+    try:
+        return from_dict(About, json_in(first_bytes(path, MAX_EDITION)))
+    except (ValueError, RecursionError, ConfigError) as error:
+        raise DataError(f"damaged: {error}; correct it, or remove it and type its texts again", path) from error
 
 
 def keep_about(workspace: Workspace, about: About) -> None:
     """Keep what the folder says of itself as an edition.
 
     Raises:
-        DataError: if it cannot be written, or is a link.
+        DataError: if it cannot be written, or its file is damaged or a link.
     """
+    about_of(workspace)  # a damaged file stays, as it holds what persons typed
     write_own(workspace.folder / EDITION, json.dumps(asdict(about), ensure_ascii=False, indent=1))
 
 

@@ -1,14 +1,19 @@
 """The index of the folder: built in the background, and kept up to date with scans and corrections."""
 
 from contextlib import suppress
+from math import inf
+from time import monotonic
 
 from drethtr.base.errors import DrethtrError
-from drethtr.editing.jobs import Job, Jobs
+from drethtr.editing.jobs import Job, Jobs, State
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Event, Workspace
 
 INDEX = "index"
 """The kind of indexing jobs."""
+
+RETRY = 600.0
+"""Seconds after a failure until the index is updated again, unless a page changes before; never varied."""
 
 
 class Indexer:
@@ -18,12 +23,13 @@ class Indexer:
         self.workspace = workspace
         self.jobs = jobs
         self.reader = reader
-        self.outdated = False
+        self.due = inf  # when to update the index; never while it is up to date
         workspace.listen(self.notice)
 
     def notice(self, event: Event) -> None:
         """Remember that a page has changed."""
-        self.outdated = self.outdated or event[0] in ("page", "pages")
+        if event[0] in ("page", "pages"):
+            self.due = monotonic()
 
     def start(self) -> Job:
         """Build or update the index, unless that is being done."""
@@ -37,17 +43,19 @@ class Indexer:
     def update(self) -> None:
         """Update an index after changes, once nobody waits for pages to be read."""
         is_idle = all(job.state.ended for job in self.jobs.newest_first())
-        if self.outdated and is_idle and self.reader.index.path is not None:
+        if monotonic() >= self.due and is_idle and self.reader.index.path is not None:
             self.start()
 
     def run(self, job: Job) -> None:
         """Read pages that are new to the index or have changed, until all are or the job is cancelled."""
-        self.outdated = False
+        self.due = inf  # first, as pages may change meanwhile
         try:
             with self.jobs.in_progress(job, cancelled="{} of {} pages are searchable"):
                 self.jobs.update(job, message="making pages searchable")
                 self.build(job)
         finally:
+            if job.state is State.FAILED:
+                self.due = min(self.due, monotonic() + RETRY)
             self.workspace.notify("status")
 
     def build(self, job: Job) -> None:
@@ -55,6 +63,7 @@ class Indexer:
 
         Pages that nobody has read are read as the reader does it, so that they have their texts as well.
         """
+        job.check()  # before there is an index
         index, pages, failed = self.reader.index, tuple(self.workspace.folder_pages.values()), 0
         recognizer = index.with_posteriors(self.reader.recognizer)
         index.open(recognizer).store.close()  # from now on, the reader adds what it reads

@@ -108,7 +108,8 @@ class Jobs:
         Args:
             cancelled: The message of the job if it is cancelled, with `{}` for the number done and for the total.
         """
-        self.update(job, state=State.RUNNING)
+        if not job.cancelled.is_set():
+            self.update(job, state=State.RUNNING)
         try:
             yield
         except Cancelled:
@@ -119,6 +120,12 @@ class Jobs:
                 raise
         else:
             self.update(job, state=State.DONE)
+
+    def cancel(self, job: Job) -> None:
+        """Cancel a job: one that waits ends at once, one that runs when it looks next."""
+        job.cancelled.set()
+        if job.state is State.WAITING:
+            self.update(job, state=State.CANCELLED)
 
     def update(self, job: Job, **values: Any) -> None:
         """Change some values of a job."""

@@ -146,7 +146,7 @@ class Learner:
     def close(self) -> None:
         """Stop learning, and its process."""
         if (job := self.jobs.running(LEARN)) is not None:
-            job.cancelled.set()
+            self.jobs.cancel(job)
         if self.thread is not None:
             self.thread.join()
 

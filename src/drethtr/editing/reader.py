@@ -100,7 +100,7 @@ class Reader:
                 if timer is not None:
                     timer.cancel()
         for job in self.jobs.newest_first():
-            job.cancelled.set()
+            self.jobs.cancel(job)
         self.executor.shutdown()
 
     # Jobs.
@@ -149,9 +149,8 @@ class Reader:
                     self.workspace.notify_page(page, "read")
                     failed.append(f"{page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
-            errors = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
-            read = counted(job.total - len(failed), "page")
-            self.jobs.update(job, message=f"{read} read{errors}")
+            told = "; ".join([f"{counted(job.total - len(failed), 'page')} read", *failed[:1]])
+            self.jobs.update(job, message=told + (f", and {len(failed) - 1} more" if len(failed) > 1 else ""))
 
     def read_changed(self) -> None:
         """Read pages that could not be read, and whose scans have changed since; not while they are being copied."""

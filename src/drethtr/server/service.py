@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from errno import EDQUOT, EMFILE, ENFILE, ENOSPC
-from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
-from zipfile import ZIP_DEFLATED, ZipFile
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,8 +17,7 @@ from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.base.files import own_folder, tidied
 from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import Document, Provenance
-from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.names import free_name, portable
+from drethtr.documents.formats import FORMATS, ZIP, Format
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
@@ -223,12 +220,8 @@ def write_document(document: Document, format: Format, sources: Sequence[PageSou
     contents = [format.write(part) for part in document.apart()]
     if format is FORMATS["json"]:
         return Response(b"[" + b",".join(contents) + b"]", media_type=format.media)
-    archive, names = BytesIO(), set[str]()
-    with ZipFile(archive, "w", ZIP_DEFLATED) as file:
-        for source, content in zip(sources, contents, strict=True):
-            stem = free_name(portable(stem_of_page(source.path.stem, source)), names)
-            file.writestr(f"{stem}{format.ending}", content)
-    return Response(archive.getvalue(), media_type="application/zip")
+    stems = (stem_of_page(source.path.stem, source) for source in sources)
+    return Response(format.archive(zip(stems, contents, strict=True)), media_type=ZIP)
 
 
 def save_upload(content: bytes, folder: Path, name: str) -> Path:

@@ -36,12 +36,19 @@ async function ask(method, path, { body, content, revision, keepalive, signal } 
       signal,
       body: body === undefined ? content : JSON.stringify(body),
     });
-    answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
+    answer = await contentOf(response);
   } catch {
     throw new Unreachable();
   }
   if (!response.ok) throw new Refused(response.status, answer);
   return answer;
+}
+
+// JSON as its value, a file as {name, content}.
+async function contentOf(response) {
+  const attached = response.headers.get("Content-Disposition");
+  if (attached) return { name: decodeURIComponent(attached.split("''")[1]), content: await response.blob() };
+  return response.headers.get("Content-Type")?.startsWith("application/json") ? response.json() : {};
 }
 
 // A change with the name of the person who makes it, for the history.
@@ -110,8 +117,9 @@ export const image = (page, box) => `${pagePath(page)}/image.jpg${box ? `?box=${
 export const strip = (page, line) => `${linePath(page, line)}/strip.jpg`;
 
 // In the body, as a thousand pages are too many for a URL.
+const choice = (format, pages) => new URLSearchParams({ format, ...(pages && { pages: pages.join(",") }) });
 export const preview = (format, pages, signal) =>
-  ask("POST", "/api/preview", { content: new URLSearchParams(choice(format, pages)), signal });
-export const choice = (format, pages) => ({ format, ...(pages && { pages: pages.join(",") }) });
+  ask("POST", "/api/preview", { content: choice(format, pages), signal });
+export const exported = (format, pages) => ask("POST", "/api/export", { content: choice(format, pages) });
 export const edition = () => ask("GET", "/api/edition");
 export const putEdition = (body) => ask("PUT", "/api/edition", { body });

@@ -50,12 +50,14 @@ function App() {
   const [line, setLine] = useState(null); // at the caret
   const people = usePeople(route.page, route.page && line);
   const last = useRef(null); // the page shown last
+  const version = useRef(null); // of these scripts
   const timer = useRef(0);
   if (route.page) last.current = route.page;
 
   const load = () =>
     api.status().then(
       (told) => {
+        version.current ??= told.version;
         setStatus(told);
         setJobs(told.jobs);
         setLost(null);
@@ -120,6 +122,7 @@ function App() {
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
       </div>
     </header>
+    ${status.version !== version.current && html`<aside class="hints" role="status">The server is drethtr ${status.version} now, this tab ${version.current}: reload it when your text is saved.</aside>`}
     ${name && html`<${Hints} isAsked=${route.hasHints} />`}`;
   const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   const close = () => setDialog(null);

@@ -314,7 +314,7 @@ class JobHandlers:
     async def end_job(self, request: Request) -> Response:
         """`DELETE /api/jobs/{job}`: cancel a job; one that has learned is discarded."""
         job = self.job_of(request)
-        job.cancelled.set()
+        self.session.jobs.cancel(job)
         await asyncio.to_thread(self.session.learner.discard, job)
         return JSONResponse(job.to_json())
 

@@ -1,5 +1,6 @@
 // A text to compare a page with: pasted, or a file.
 
+import { useAttempt } from "../attempt.js";
 import { html } from "../html.js";
 import { compareWith } from "../page/comparison.js";
 import { useSetting } from "../settings.js";
@@ -18,7 +19,7 @@ export function Compare({ page, done, close }) {
   const file = useRef();
   const [allowed, allow] = useSetting("allow", []);
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState(null);
+  const [error, attempt] = useAttempt();
   const toggle = (name) =>
     allow(allowed.includes(name) ? allowed.filter((other) => other !== name) : [...allowed, name]);
   const compare = async (event) => {
@@ -26,13 +27,8 @@ export function Compare({ page, done, close }) {
     const [chosen] = file.current.files;
     const given = chosen ? { name: chosen.name, content: chosen } : { name: "pasted.txt", content: text.current.value };
     setBusy(true);
-    setError(null);
-    try {
-      done(await compareWith(page, { ...given, allow: allowed }));
-    } catch (failed) {
-      setError(failed.message);
-      setBusy(false);
-    }
+    await attempt(compareWith(page, { ...given, allow: allowed }).then(done));
+    setBusy(false);
   };
   const convention = ([name, told]) => html`
     <label class="choice"><input type="checkbox" checked=${allowed.includes(name)} onChange=${() => toggle(name)} />

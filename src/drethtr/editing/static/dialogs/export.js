@@ -1,9 +1,10 @@
 // Files to take away: a text for readers, an edition, or an archive; of a page, the selected pages or all.
 
 import * as api from "../api.js";
+import { useAttempt } from "../attempt.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
-import { useEffect, useState } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { Dialog } from "./dialog.js";
 
 const KINDS = {
@@ -44,6 +45,8 @@ const ABOUT = {
   language: ["Language, as a code", "en"],
 };
 
+const BEGUN = 60_000; // ms in which a browser has begun to save a file
+
 export function Export({ page, selection, role, close }) {
   const scopes = [
     ...(page ? [["This page", [page]]] : []),
@@ -52,8 +55,28 @@ export function Export({ page, selection, role, close }) {
   ];
   const [scope, setScope] = useState(0);
   const [format, setFormat] = useState("word");
+  const [typed, setTyped] = useState({}); // of the edition; here, while others may have typed something else
+  const saving = useRef(Promise.resolve());
+  const [isBusy, setBusy] = useState(false);
+  const [error, attempt] = useAttempt();
   const [, pages] = scopes[scope];
   const preview = usePreview(format, pages);
+  // One after the other, as each adds to what those before have saved.
+  const save = () => {
+    const before = saving.current.catch(() => {});
+    saving.current = before.then(api.edition).then((now) => api.putEdition({ ...now, ...typed }));
+    return saving.current;
+  };
+  const download = async () => {
+    setBusy(true);
+    await attempt(
+      saving.current
+        .catch(save)
+        .then(() => api.exported(format, pages))
+        .then(keepFile),
+    );
+    setBusy(false);
+  };
   const choices = (kind) =>
     html`<fieldset><legend>${kind}</legend>${KINDS[kind].map(
       (
@@ -69,46 +92,41 @@ export function Export({ page, selection, role, close }) {
     )}</fieldset>
     <div class="kinds">${cards.toReversed().map(choices)}</div>
     <details><summary>${work}</summary>${choices(work)}</details>
-    ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} isAsked=${KINDS.Edition.includes(format)} />`}
+    ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} isAsked=${KINDS.Edition.includes(format)} typed=${typed} type=${setTyped} save=${() => attempt(save())} />`}
     <${Preview} ...${preview} />
-    <form class="take" method="post" action="/api/export">
-      ${Object.entries(api.choice(format, pages)).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
-      <button class="main" disabled=${preview.error !== null}>Download</button></form>
+    <div class="take">${error && html`<p class="flag" role="alert">${error}</p>`}
+      <button type="button" class="main" disabled=${isBusy || preview.error !== null} onClick=${download}>${isBusy ? "Preparing…" : "Download"}</button></div>
   </${Dialog}>`;
 }
 
+// Has the browser save a file.
+function keepFile({ name, content }) {
+  const href = URL.createObjectURL(content);
+  Object.assign(document.createElement("a"), { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), BEGUN);
+}
+
 // What the edition says of itself: asked for once, when one is exported, and kept with the folder.
-function About({ isFixed, isAsked }) {
+function About({ isFixed, isAsked, typed, type, save }) {
   const [known, setKnown] = useState(null);
-  const [typed, setTyped] = useState({}); // here, while others may have typed something else
   const [isNew, setNew] = useState(false); // when the dialog was opened: it stays open while a title is typed
-  const [error, setError] = useState(null);
   useEffect(() => {
     api.edition().then(
       (told) => {
         setKnown(told);
         setNew(!told.title);
       },
-      (failed) => setError(failed.message),
+      () => {}, // the preview says why
     );
   }, []);
   if (!known) return null;
   const about = { ...known, ...typed };
-  const keep = () =>
-    api
-      .edition()
-      .then((now) => api.putEdition({ ...now, ...typed }))
-      .then(
-        () => setError(null),
-        (failed) => setError(failed.message),
-      );
   return html`<details class="about-edition" open=${isAsked && isNew}><summary>About the edition: ${about.title || "no title yet"}</summary>
     <div class="fields">${Object.entries(ABOUT).map(
       ([key, [name, example]]) =>
-        html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onInput=${(event) => setTyped({ ...typed, [key]: event.target.value })} onChange=${keep} /></label>`,
+        html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onInput=${(event) => type({ ...typed, [key]: event.target.value })} onChange=${save} /></label>`,
     )}</div>
-    <p class="hint">Kept with the folder, in drethtr.edition.json.</p>
-    ${error && html`<p class="flag" role="alert">${error}</p>`}</details>`;
+    <p class="hint">Kept with the folder, in drethtr.edition.json.</p></details>`;
 }
 
 // What the export will hold, as {shown}, or why there can be none, as {error}.

@@ -1,6 +1,7 @@
 // Learning from confirmed lines: start, progress, and what was gained, before it is used.
 
 import * as api from "../api.js";
+import { useAttempt } from "../attempt.js";
 import { duration, isGoing, percent } from "../format.js";
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
@@ -17,13 +18,8 @@ export function learningState({ confirmed, needed }, jobs) {
 const isUndecided = (job) => job?.state === "done" && job.result && !job.result.adopted;
 
 export function Learn({ status, jobs, close }) {
-  const [error, setError] = useState(null);
+  const [error, attempt] = useAttempt();
   const [hidden, setHidden] = useState(null);
-  const attempt = (call) =>
-    call.then(
-      () => setError(null),
-      (failed) => setError(failed.message),
-    );
   const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
   const { confirmed, needed, possible, why } = status.learn;
   const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));

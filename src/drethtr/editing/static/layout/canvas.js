@@ -2,7 +2,7 @@
 
 import { html } from "../html.js";
 import { placeInBaseline } from "../page/places.js";
-import { Sheet, svgPoints, useSheet } from "../page/sheet.js";
+import { ARROWS, Sheet, svgPoints, useSheet } from "../page/sheet.js";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "../vendor/hooks.js";
 import { boxDrawn, corners, cornersOf, handlesOf, lineAt, linesAlong, shapeOf } from "./geometry.js";
 import { Shapes } from "./shapes.js";
@@ -117,7 +117,7 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
 
   const keys = (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.dataset.handle !== undefined) return;
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const way = ARROWS[event.key];
     if (way && tool !== "select") {
       const far = (event.shiftKey ? 5 : 1) * AIM;
       const { width, height } = frame.current.getBoundingClientRect();
@@ -179,9 +179,9 @@ function Handles({ points: list, scale, isOutline, change }) {
   const what = isOutline ? "outline" : "baseline";
   const key = (event, place) => {
     const step = event.shiftKey ? 10 : 2;
-    const way = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[event.key];
+    const way = ARROWS[event.key];
     const [x, y] = list[place];
-    if (way) change(list.with(place, [Math.max(0, x + way[0]), Math.max(0, y + way[1])]));
+    if (way) change(list.with(place, [Math.max(0, x + step * way[0]), Math.max(0, y + step * way[1])]));
     else if (event.key === "Delete" && list.length > (isOutline ? 3 : 2)) change(list.toSpliced(place, 1));
     else if (event.key === "Insert" && place + 1 < list.length) {
       const middle = [0, 1].map((axis) => Math.round((list[place][axis] + list[place + 1][axis]) / 2));

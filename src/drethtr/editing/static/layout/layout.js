@@ -4,12 +4,13 @@ import * as api from "../api.js";
 import { Steps } from "../dialogs/history.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
-import { isAlt, keyName } from "../page/keys.js";
-import { useSaid } from "../page/use_said.js";
+import { isAlt, keyName, useKeys } from "../page/keys.js";
+import { useReading } from "../page/use_reading.js";
+import { attempting, useSaid } from "../page/use_said.js";
 import { useStore } from "../page/use_store.js";
 import { go } from "../route.js";
 import { useSetting } from "../settings.js";
-import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { useMemo, useRef, useState } from "../vendor/hooks.js";
 import { Canvas } from "./canvas.js";
 import { Icon } from "./icons.js";
 import { List } from "./list.js";
@@ -40,6 +41,7 @@ export function Layout({ id, status, wanted, toolbar }) {
   const [strokes, setStrokes] = useState([]); // of a table
   const [shown, setShown] = useState(wanted.line ? { line: wanted.line } : null);
   const [said, say] = useSaid();
+  const { readPage } = useReading(store, attempting(say, load), load);
   const [isBusy, setBusy] = useState(false);
   const [hasSteps, setSteps] = useState(false);
   const [isListed, setListed] = useSetting("layout-list", true);
@@ -49,13 +51,7 @@ export function Layout({ id, status, wanted, toolbar }) {
   const known = useMemo(() => new Set(page?.lines.map((line) => line.id)), [page]);
   const chosen = useMemo(() => new Set([...selected].filter((line) => known.has(line))), [selected, known]);
 
-  // Everywhere on the screen, also before anything on it has the focus.
-  const keys = useRef();
-  useEffect(() => {
-    const press = (event) => keys.current?.(event);
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  const press = useKeys();
 
   if (error && !page)
     return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p><p><a href="/">All pages</a></p></main>`;
@@ -159,11 +155,6 @@ export function Layout({ id, status, wanted, toolbar }) {
     setStrokes([]);
     setTool("select");
   };
-  const readAgain = () =>
-    api.readPage(id).then(
-      () => say("The page is being read; lines that you have edited stay."),
-      (failed) => say(failed.message),
-    );
   const remove = () => chosen.size && act({ do: "delete", lines: inOrder() });
   // J and R act at once where enough is selected; a second time they are tools.
   const take = (next) => {
@@ -174,18 +165,18 @@ export function Layout({ id, status, wanted, toolbar }) {
     say(""); // the hint of the tool
     return undefined;
   };
-  keys.current = (event) => {
+  press.current = (event) => {
     if (event.defaultPrevented || event.target.closest?.("select, input")) return;
-    if (document.querySelector("dialog[open]")) return;
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
     const isCommand = ctrlKey || metaKey;
+    const other = TOOLS.find((one) => one.key === key.toLowerCase());
     if (isCommand && key.toLowerCase() === "z") (shiftKey ? redo : undo)();
     else if (isCommand && key.toLowerCase() === "y") redo();
     else if (isCommand && key.toLowerCase() === "a") select(order);
     else if (isAlt(event) && event.code === "KeyL") open(inOrder()[0]);
     else if (altKey && (key === "PageDown" || key === "PageUp")) {
-      const other = key === "PageDown" ? page.next : page.previous;
-      if (other) go(`/p/${other}/layout`);
+      const next = key === "PageDown" ? page.next : page.previous;
+      if (next) go(`/p/${next}/layout`);
     } else if (isCommand || altKey) return;
     else if (key === "Delete" || key === "Backspace") {
       if (tool === "table" && strokes.length) setStrokes(strokes.slice(0, -1));
@@ -194,8 +185,7 @@ export function Layout({ id, status, wanted, toolbar }) {
       if (tool !== "select") take("select");
       else setSelected(new Set());
     } else if (key === "Enter" && strokes.length && !event.target.closest?.("button, a")) makeTable();
-    else if (TOOLS.some((one) => one.key === key.toLowerCase()))
-      take(TOOLS.find((one) => one.key === key.toLowerCase()).id);
+    else if (other) take(other.id);
     else return;
     event.preventDefault();
   };
@@ -226,7 +216,7 @@ export function Layout({ id, status, wanted, toolbar }) {
               html`<button type="button" aria-label=${label} title=${`${label}, and find its lines again`} onClick=${() => act({ do: "turn", quarters: (page.quarters + by) % 4 })}>${sign}</button>`,
           )}
         </span>
-        <button type="button" title="Read all lines again that nobody has edited" onClick=${readAgain}>Read again</button>
+        <button type="button" title="Read all lines again that nobody has edited" onClick=${readPage}>Read again</button>
         <span class="gap" />
         <button type="button" onClick=${() => setSteps(true)}>History</button>
         <button type="button" aria-pressed=${isListed} onClick=${() => setListed(!isListed)} title="Show the list of lines">List</button>

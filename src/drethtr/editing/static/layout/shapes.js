@@ -2,9 +2,9 @@
 
 import { html } from "../html.js";
 import { boxOf } from "../page/places.js";
+import { svgPoints } from "../page/sheet.js";
 import { corners, groupsOf, orderPath, shapeOf, simplified, startOf } from "./geometry.js";
 
-const points = (list) => list.map((point) => point.join(",")).join(" ");
 const HUES = [205, 150, 35, 275, 345, 95];
 
 // A line of `selected` is strong; the number stands where a line begins, as large at any zoom.
@@ -18,7 +18,7 @@ export function Shapes({ page, selected, region }) {
           return (
             shape &&
             html`<polygon key=${one.id} class="region" data-region=${one.id} data-chosen=${one.id === region ? "" : null}
-            data-cell=${one.cell ? "" : null} style=${{ "--hue": HUES[place % HUES.length] }} points=${points(shape)} />`
+            data-cell=${one.cell ? "" : null} style=${{ "--hue": HUES[place % HUES.length] }} points=${svgPoints(shape)} />`
           );
         }),
       )}
@@ -28,11 +28,11 @@ export function Shapes({ page, selected, region }) {
           return (
             shape &&
             html`<polygon key=${line.id} class="ribbon" data-ribbon=${line.id} data-status=${line.status}
-            data-selected=${selected.has(line.id) ? "" : null} style=${{ "--hue": HUES[place % HUES.length] }} points=${points(simplified(shape, 1.5))} />`
+            data-selected=${selected.has(line.id) ? "" : null} style=${{ "--hue": HUES[place % HUES.length] }} points=${svgPoints(simplified(shape, 1.5))} />`
           );
         }),
       )}
-      ${page.lines.map((line) => line.baseline && html`<polyline key=${line.id} class="base" data-selected=${selected.has(line.id) ? "" : null} points=${points(simplified(line.baseline, 1.5))} />`)}
+      ${page.lines.map((line) => line.baseline && html`<polyline key=${line.id} class="base" data-selected=${selected.has(line.id) ? "" : null} points=${svgPoints(simplified(line.baseline, 1.5))} />`)}
       <path class="way" d=${orderPath(page.lines)} />
       ${groups.map(
         ({ regions: [first], table }) =>

@@ -15,22 +15,20 @@ export function Hits({ words, status, jobs, pages, start }) {
   const [error, setError] = useState(null);
   const [least, setLeast] = useLeast();
   const fail = (failed) => setError(failed.message);
-  const show = (value) => {
-    setFound(value);
-    setError(null);
+  // Without an answer, the hits of other words must not stay.
+  const show = (answer, failed) => {
+    setFound(answer);
+    setError(failed?.message ?? null);
   };
   const isIndexing = jobs.some((job) => job.kind === "index" && isGoing(job));
   // Again when the index is complete: until then, it may lack the pages that hold them.
   useEffect(() => {
     const left = new AbortController();
     const timer = setTimeout(() => {
-      const take = (set) => (value) => left.signal.aborted || set(value);
-      // Without an answer, the hits of other words must not stay.
-      const lose = (failed) => {
-        setFound(null);
-        fail(failed);
-      };
-      api.search(words, null, left.signal).then(take(show), take(lose));
+      api.search(words, null, left.signal).then(
+        (answer) => left.signal.aborted || show(answer),
+        (failed) => left.signal.aborted || show(null, failed),
+      );
     }, PAUSE);
     return () => {
       left.abort();

@@ -1,6 +1,7 @@
 // All pages of the folder as a work list: what is done, what to do next, and a search in names and texts.
 
 import * as api from "../api.js";
+import { useAttempt } from "../attempt.js";
 import { useEvents } from "../events.js";
 import { counted, duration, isGoing, isLayoutDoubtful, leftSaid } from "../format.js";
 import { html } from "../html.js";
@@ -32,16 +33,11 @@ const ORDERS = {
 export function Overview({ status, jobs, people, selection, select, words, search, last, take }) {
   const [pages, setPages] = useState(null);
   const [trouble, setTrouble] = useState(null); // why the pages could not be fetched
-  const [error, setError] = useState(null); // of what was last done
+  const [error, attempt] = useAttempt();
   const [order, setOrder] = useSetting("order", "name");
   const [filter, setFilter] = useState("all");
   const [view, setView] = useSetting("view", "grid");
   const timer = useRef(0);
-  const attempt = (call) =>
-    call.then(
-      () => setError(null),
-      (failed) => setError(failed.message),
-    );
   const load = () =>
     api.pages().then(
       (told) => {

@@ -1,5 +1,6 @@
 // Which key does what, in the text of a line and anywhere on the screen of a page.
 
+import { useEffect, useRef } from "../vendor/hooks.js";
 import { caretIn, isAtEdge } from "./caret.js";
 import { textOf } from "./use_cursor.js";
 
@@ -19,6 +20,18 @@ export const isAlt = (event) =>
   isMac
     ? event.ctrlKey && !event.altKey && !event.metaKey
     : event.altKey && !event.ctrlKey && !event.metaKey && !event.getModifierState("AltGraph");
+
+// A ref for what takes the keys that are pressed anywhere on a screen, also where nothing has the focus; but not those in
+// a dialog, where a click beside its controls, or a button that becomes disabled, leaves the focus to the body.
+export function useKeys() {
+  const press = useRef();
+  useEffect(() => {
+    const listener = (event) => !document.querySelector("dialog[open]") && press.current?.(event);
+    addEventListener("keydown", listener);
+    return () => removeEventListener("keydown", listener);
+  }, []);
+  return press;
+}
 
 const by = (event) => (event.shiftKey ? -1 : 1);
 const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey;

@@ -13,7 +13,7 @@ import { Orphans } from "./conflict.js";
 import { Divider } from "./divider.js";
 import { Empty } from "./empty.js";
 import { Found } from "./found.js";
-import { keyName, lineKeys, screenKeys } from "./keys.js";
+import { keyName, lineKeys, screenKeys, useKeys } from "./keys.js";
 import { doubtsIn, Line } from "./line.js";
 import { LineBar } from "./line_bar.js";
 import { Palette } from "./palette.js";
@@ -26,7 +26,7 @@ import { textOf, turn, useCursor } from "./use_cursor.js";
 import { useDoubts } from "./use_doubts.js";
 import { useFound } from "./use_found.js";
 import { useReading } from "./use_reading.js";
-import { useSaid } from "./use_said.js";
+import { attempting, useSaid } from "./use_said.js";
 import { useStore } from "./use_store.js";
 import { useUndo } from "./use_undo.js";
 import { leftOver, marking, withoutMarks, wordsOf } from "./words.js";
@@ -34,6 +34,7 @@ import { leftOver, marking, withoutMarks, wordsOf } from "./words.js";
 export function Page({ id, status, wanted, isReading, people, onLine, toolbar }) {
   const { store, error, load, redraw } = useStore(id, status);
   const [said, say, isUnseen] = useSaid();
+  const attempt = attempting(say, load);
   const cursor = useCursor(store, said, say);
   const [share, setShare] = useSetting("find", 0.7); // of the errors
   const lines = store.order.length;
@@ -48,8 +49,8 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const jump = useDoubts(store, cursor, { threshold, left }, wanted, say);
   const comparing = useComparison(store, { selectNext: cursor.selectNext, textOf, say, redraw });
   const search = useFound(store, wanted.find, cursor, say);
-  const reading = useReading(store, say, load);
-  const undoKeys = useUndo(store, cursor, say, load);
+  const reading = useReading(store, attempt, load);
+  const undoKeys = useUndo(store, cursor, attempt);
   const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to
   const [history, setHistory] = useState(null);
   const [passage, setPassage] = useState(null); // {line, places, entered}: what is to be tagged
@@ -63,14 +64,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const room = useRoom(list, lines);
   const chosen = useRef(null); // takes an alternative of the word at the caret
 
-  // Everywhere on the screen, also in its bar and where nothing has the focus. A click beside the controls of a
-  // dialog, or one of its buttons that becomes disabled, leaves the focus to the body.
-  const press = useRef();
-  useEffect(() => {
-    const listener = (event) => !document.querySelector("dialog[open]") && press.current?.(event);
-    addEventListener("keydown", listener);
-    return () => removeEventListener("keydown", listener);
-  }, []);
+  const press = useKeys();
   useEffect(() => onLine(cursor.active), [cursor.active]);
   // The special characters cover the lower end of the text.
   useEffect(() => {
@@ -129,17 +123,14 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       store.save(line, "confirmed");
       step(line, 1);
     },
-    confirmPage: async () => {
-      await store.saveAll();
-      const clean = order.filter(({ state }) => state === "clean").map(({ line }) => [line.id, line.revision]);
-      try {
+    confirmPage: () =>
+      attempt(async () => {
+        await store.saveAll();
+        const clean = order.filter(({ state }) => state === "clean").map(({ line }) => [line.id, line.revision]);
         const confirmed = await api.confirm([id], Object.fromEntries(clean));
-        say(`${counted(confirmed, "line")} confirmed.`);
         load();
-      } catch (failed) {
-        say(failed.message);
-      }
-    },
+        return `${counted(confirmed, "line")} confirmed.`;
+      }),
     // Puts texts into as many lines from this one on, if all of them are empty.
     paste: (line, texts) => {
       const from = order.findIndex((one) => one.line.id === line);

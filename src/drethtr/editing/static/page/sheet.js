@@ -8,6 +8,7 @@ import { boxOf } from "./places.js";
 import { Viewport } from "./viewport.js";
 
 const STEP = 60; // px by which an arrow key moves the scan
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const ZOOMS = { "+": 1.25, "=": 1.25, "-": 0.8, 0: null };
 
 // What is seen of a page: `view` is its viewport, and all points are those of the scan as it lies.
@@ -49,6 +50,12 @@ export function useSheet(page, screen) {
     Math.round(Math.min(page.width - 1, Math.max(0, x))),
     Math.round(Math.min(page.height - 1, Math.max(0, y))),
   ];
+  // Zooms by a factor, or fits the width.
+  const zoom = (factor) => {
+    if (factor) view.current.zoom(factor);
+    else view.current.fit();
+    redraw();
+  };
   const boxOn = (points) => boxOf(points.map((point) => turned(point, quarters, page)));
   const pointAt = (place) => clipped(unturned(view.current.pointAt(...place), quarters, page));
   return {
@@ -66,20 +73,15 @@ export function useSheet(page, screen) {
       view.current.closer(boxOn(points), mayGoBack);
       redraw();
     },
-    // Zooms by a factor, or fits the width.
-    zoom: (factor) => {
-      if (factor) view.current.zoom(factor);
-      else view.current.fit();
-      redraw();
-    },
+    zoom,
     // Does what a key does on every scan; says whether it does anything.
     press: ({ key }) => {
-      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
-      if (way) view.current.pan(STEP * way[0], STEP * way[1]);
-      else if (!(key in ZOOMS)) return false;
-      else if (ZOOMS[key]) view.current.zoom(ZOOMS[key]);
-      else view.current.fit();
-      redraw();
+      if (key in ZOOMS) zoom(ZOOMS[key]);
+      else if (key in ARROWS) {
+        const [x, y] = ARROWS[key];
+        view.current.pan(STEP * x, STEP * y);
+        redraw();
+      } else return false;
       return true;
     },
   };

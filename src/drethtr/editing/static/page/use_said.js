@@ -15,3 +15,13 @@ export function useSaid() {
   }, [said]);
   return [said, say, isUnseen];
 }
+
+// Does some work, and says what that returns or why it failed; if somebody else has changed the same, `load` shows it.
+export const attempting = (say, load) => async (work) => {
+  try {
+    say(await work());
+  } catch (failed) {
+    say(failed.message);
+    if (failed.status === 409) load();
+  }
+};

@@ -4,19 +4,17 @@ import * as api from "../api.js";
 import { useRef } from "../vendor/hooks.js";
 
 // Returns what takes a key, and tells whether it was one of these.
-export function useUndo(store, { enter }, say, load) {
+export function useUndo(store, { enter }, attempt) {
   const isLeft = useRef(false); // to the history, as the browser did nothing
-  const back = async (call, done) => {
-    try {
+  const back = (call, done) =>
+    attempt(async () => {
       await store.saveAll();
+      if (store.order.some(({ state }) => state !== "clean"))
+        throw new Error(`Undo and redo wait until your text is saved. ${store.error ?? ""}`);
       const [changed] = await store.reshape(() => call(store.id));
       if (store.entries.has(changed)) enter(changed);
-      say(done);
-    } catch (failed) {
-      say(failed.message);
-      if (failed.status === 409) load();
-    }
-  };
+      return done;
+    });
   return (event) => {
     const key = event.key.toLowerCase();
     if (!(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || (key === "y" && !event.shiftKey)))
