@@ -27,7 +27,7 @@ from drethtr.text.tokenizer import UNK
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MAX_COLUMNS = 3600
+LONGEST_PIECE = 3600
 """Columns of a prepared line; longer ones are read in pieces. The shipped model was trained on none longer."""
 
 
@@ -144,7 +144,7 @@ class PieceReader:
     def prepare(self, number: int, line: Line) -> list[PreparedPiece]:
         """A line, prepared for the network; in pieces if it is too long."""
         columns = self.most_columns(line)
-        widest = min(MAX_COLUMNS, self.network.dimensions.widest or MAX_COLUMNS)
+        widest = min(LONGEST_PIECE, self.network.dimensions.widest or LONGEST_PIECE)
         # All views of a piece must show the same ink, so the line is cut in its own pixels, as long as the widest view
         # allows. Columns are rounded down, for pieces as for the line; one more makes sure that every piece fits.
         longest = line.shape[1] if columns <= widest else line.shape[1] * widest // (columns + 1)
