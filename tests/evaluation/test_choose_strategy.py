@@ -66,7 +66,7 @@ def test_who_has_one_reader_has_no_choice(headless_model, samples):
 
 
 def test_lines_read_in_pieces_tell_nothing_of_strategies(tiny_model, samples, monkeypatch):
-    monkeypatch.setattr("drethtr.recognition.pieces.MAX_COLUMNS", 40)
+    monkeypatch.setattr("drethtr.recognition.pieces.LONGEST_PIECE", 40)
     assert best_strategies(Recognizer, tiny_model, samples) == Best()
     monkeypatch.undo()
     assert best_strategies(Recognizer, tiny_model, samples).strategy is not None

@@ -34,7 +34,7 @@ def test_words_end_where_the_ink_ends(decoder):
 @given(height=st.integers(16, 90), width=st.integers(1, 1500))
 def test_pieces_are_no_longer_than_a_model_can_take_and_cover_the_line(tiny_model, monkeypatch, height, width):
     """At every width at which the strategy wants them."""
-    monkeypatch.setattr(pieces, "MAX_COLUMNS", 100)
+    monkeypatch.setattr(pieces, "LONGEST_PIECE", 100)
     reader = Recognizer(tiny_model, "careful", threads=1).pieces
     found = reader.prepare(3, np.full((height, width), 255, np.uint8))
     assert max(view.shape[1] for piece in found for view in piece.views) <= 100

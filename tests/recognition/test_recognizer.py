@@ -95,7 +95,7 @@ def test_without_ctc_head_characters_share_the_line(headless_model) -> None:
 
 @pytest.mark.parametrize("strategy", [CTC(), THREE_WIDTHS], ids=repr)
 def test_long_line_is_read_in_pieces_not_cut(strategy: Strategy, tiny_model, monkeypatch) -> None:
-    monkeypatch.setattr(module, "MAX_COLUMNS", 300)
+    monkeypatch.setattr(module, "LONGEST_PIECE", 300)
     line, recognizer = written("abc " * 60), Recognizer(tiny_model, strategy)
     parts = recognizer.pieces.prepare(0, line)
     assert len(parts) > 3
@@ -108,7 +108,7 @@ def test_long_line_is_read_in_pieces_not_cut(strategy: Strategy, tiny_model, mon
 @pytest.mark.parametrize("longest", [3600, 300])
 def test_a_character_outside_the_alphabet_is_flagged(longest: int, tiny_model, monkeypatch) -> None:
     """It was written as nothing, with clean confidences around it."""
-    monkeypatch.setattr(module, "MAX_COLUMNS", longest)
+    monkeypatch.setattr(module, "LONGEST_PIECE", longest)
     steps = tiny_model.network.ctc.steps
     tiny_model.weights["ctc.refine.bias"].reshape(steps, -1)[:, UNK] = 1e4
     [reading] = Recognizer(tiny_model, CTC()).read([written("abc " * 60)])
@@ -308,7 +308,7 @@ def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, mo
         texts = [other.text for other in reading.alternatives]
         assert reading.text == without.text == texts[0] and without.alternatives == ()
         assert len(set(texts)) == len(texts) and all(text == text.strip() for text in texts)
-    monkeypatch.setattr(module, "MAX_COLUMNS", 300)
+    monkeypatch.setattr(module, "LONGEST_PIECE", 300)
     assert recognizer.read([written("abc " * 60)])[0].alternatives == ()
 
 

@@ -190,16 +190,12 @@ class TextLog(RunLog):
         parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
         if self.before:
             parts.append(f"{self.before:,} done before")
-        parts += [
-            f"{len(names):,} {fate}: {first_of(names, SHOWN_FAILURES)}" for fate, names in self.left().items() if names
-        ]
+        for names, fate in (self.stale, "kept"), (list(dict.fromkeys(self.failures)), "failed"):
+            if names:
+                parts.append(f"{len(names):,} {fate}: {first_of(names, SHOWN_FAILURES)}")
         if self.output is not None and read + self.before:
             parts.append(f"results are in {self.output}")
         return "; ".join(parts)
-
-    def left(self) -> dict[str, list[str]]:
-        """The files without a current result, by what became of them."""
-        return {"kept": self.stale, "failed": list(dict.fromkeys(self.failures))}
 
     def stopped(self) -> None:
         typer.echo(CONTINUE if self.resumable else "stopped", err=True)

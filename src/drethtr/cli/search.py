@@ -90,7 +90,7 @@ def search(
     words = " ".join(query)
     with open_index(index, threads=threads) as opened:
         hits = opened.search(words, strict=strict, whole_pages=pages, least=least, limit=limit)
-        lines = opened.size[1]
+        _, lines = opened.size
         unknown = ", ".join(opened.unknown(words, strict=strict))
     if as_json:
         typer.echo(json.dumps([hit.to_json() for hit in hits], ensure_ascii=False, indent=1))
@@ -112,12 +112,8 @@ def search(
 
 def row(hit: Hit) -> str:
     """A hit as text."""
-    return f"{hit.probability:4.2f}  {place(hit)}  {hit.snippet}"
-
-
-def place(hit: Hit) -> str:
-    """The place of a hit as text."""
-    return f"{hit.page.as_posix()}{f' page {hit.number}' if hit.number > 1 else ''} {hit.line}"
+    number = f" page {hit.number}" if hit.number > 1 else ""
+    return f"{hit.probability:4.2f}  {hit.page.as_posix()}{number} {hit.line}  {hit.snippet}"
 
 
 def table(hits: Sequence[Hit]) -> str:

@@ -73,6 +73,7 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
     table: Mapping[str, Any] = read_toml(file)
     group = program
     refuse_in_file(table, file)
+    # From the outermost table down to the command's own, below which there is none (""): what comes later wins.
     for depth, word in enumerate((*place, "")):
         is_own, where = depth == len(place), ": ".join([str(file), *place[:depth]])
         for name, value in table.items():
@@ -83,7 +84,7 @@ def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], prog
                 refuse_unread(command, (*place[:depth], name), value, where)
             elif option in known:
                 yield option, value
-            elif is_own or option not in program.option_names():
+            elif is_own or option not in program.option_names():  # asked last: it imports every command
                 names = [*known] if is_own else [*program.option_names()]
                 raise ConfigError(f"unknown setting {name!r}{hint(option, names)}", where)
         if not isinstance(table := table.get(word, {}), Mapping):

@@ -159,17 +159,18 @@ class TranscribeOptions:
             from drethtr.search.build import refuse_passing  # only an index needs it
 
             refuse_passing(selection.files)
+        # Only opened files show whether all are lines; where they cannot be, what pages exclude is refused before.
         may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
         if not may_be_lines:
             self.refuse_for_pages()
         job = open_selected(
             selection,
             names,
-            segmentation=segmentation,
+            segmentation,
             update=self.update,
             doubts=self.doubts is not None,
             force=self.force,
-            line_forms=may_be_lines,
+            may_be_lines=may_be_lines,
         )
         if not job.of_lines:
             self.refuse_for_pages()

@@ -132,6 +132,7 @@ def read_by_role(
         [Block([place], Kind.NUMBER) for place in numbers if (place.row < top) is above] for above in (True, False)
     )
     stamps = [Block(in_rows(apart[Role.STAMP]), Kind.STAMP)] if Role.STAMP in apart else []
+    # From right to left, since each goes right after its host, before those that are there already.
     for place in sorted(apart.get(Role.INSERTION, ()), key=lambda place: -place.left):
         if (host := hosts[place.number]) is not None:
             blocks = [inserted(block, place, host) for block in blocks]
@@ -340,6 +341,7 @@ def read(places: list[LinePosition]) -> list[Block]:
     headings = [place for place in places if place.left < white < place.right]
     if is_note(left, right):
         return read(headings + right) + as_notes(read(left))
+    # Before notes on the right: amounts are as short, but each belongs to its row.
     if are_amounts(right, left):
         return [table_block(places, lambda place: int(place.middle > white), Order.ROWS)]
     if is_note(right, left):

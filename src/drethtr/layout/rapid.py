@@ -105,15 +105,16 @@ class RapidDetector(Finder):
     def find(self, page: Line) -> Layout:
         """The lines that run across the page, and those that run up or down."""
         scale = min(2.0, self.side / max(page.shape))
-        cores, maps = look(page, scale, self.network)
+        cores, maps = cores_at(page, scale, self.network)
         finer = min(1.0, self.fine_side / max(page.shape))
         if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
-            cores, maps = look(page, scale, self.network)
+            cores, maps = cores_at(page, scale, self.network)
         # A patch as high as wide shows no direction of its own: it goes with most of the ink.
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
-        across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
-        upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
+        is_up = [core.runs_up or (core.is_short and mostly_up) for core in cores]
+        across = [core.ridge for core, up in zip(cores, is_up, strict=True) if not up]
+        upward = [core.turned for core, up in zip(cores, is_up, strict=True) if up]
         picture = reduced(page, scale)
         usual = usual_thickness(cores) if cores else 1.0
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
@@ -125,8 +126,8 @@ class RapidDetector(Finder):
         lines = outline(page, ridges, scale)
         if maps.roles is not None:
             lines = [line._replace(role=role_on(maps.roles, ridge)) for line, ridge in zip(lines, ridges, strict=True)]
-        other = None if maps.text is None else np.rot90(maps.text, -1)
-        turned = outline(np.rot90(page, -1), of_text(join(upward), other), scale)
+        turned_text = None if maps.text is None else np.rot90(maps.text, -1)
+        turned = outline(np.rot90(page, -1), of_text(join(upward), turned_text), scale)
         lines += [turn_line(line, 1, *page.shape) for line in turned]
         return Layout(
             tuple(lines),
@@ -170,7 +171,7 @@ def reduced(page: Line, scale: float) -> Line:
     return np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
 
 
-def look(page: Line, scale: float, network: Session) -> tuple[list[Core], Maps]:
+def cores_at(page: Line, scale: float, network: Session) -> tuple[list[Core], Maps]:
     """The cores at `scale` times the size of the page, without dust and those that have no ink, and the maps."""
     picture = reduced(page, scale)
     maps = look_at(picture, network)
@@ -184,10 +185,9 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
     heat = maps.cores
     for left, top, patch in patches(heat, LEVELS):
         height, width = patch.shape
-        ridge, turned = (
-            ridge_of(patch, left, top),
-            ridge_of(np.rot90(patch, -1), *turned_corner(heat, patch, left, top)),
-        )
+        ridge = ridge_of(patch, left, top)
+        # Turned clockwise, the lower left corner of the patch becomes its upper left one.
+        turned = ridge_of(np.rot90(patch, -1), heat.shape[0] - top - height, left)
         if ridge is None or turned is None or patch[patch > 0].mean() < SURE:
             continue
         if contrast(picture[top : top + height, left : left + width]) >= FAINTEST:
@@ -234,11 +234,6 @@ def contrast(grays: Line) -> float:
     """The difference between the median and the darkest or lightest of some grays."""
     dark, paper, light = np.quantile(grays, (0.02, 0.5, 0.98))
     return float(max(paper - dark, light - paper))
-
-
-def turned_corner(heat: Map, patch: Map, left: int, top: int) -> tuple[int, int]:
-    """Left and top of a patch after map and patch were rotated clockwise by 90 degrees."""
-    return heat.shape[0] - top - patch.shape[0], left
 
 
 def patches(heat: Map, levels: tuple[float, ...]) -> Iterator[tuple[int, int, Map]]:

@@ -47,44 +47,46 @@ def open_job(
         force: Replace existing files and texts.
 
     Raises:
-        ConfigError: as `open_selected`, for invalid page ranges, and for a string in place of a list.
+        ConfigError: as `open_selected`, for an unknown format or segmentation, two formats with the same extension,
+            invalid page ranges, and for a string in place of a list.
         DataError: as `open_selected`.
     """
     for name, given in (("inputs", inputs), ("formats", formats)):
         if isinstance(given, str):  # a sequence of strings, too: its characters
             raise ConfigError(f"{name} must be a list; for a single one: [{given!r}]")
     folder = None if output is None else Path(output)
-    endings = [format.ending for format in formats_named(formats).values()]
+    wanted = formats_named(formats)
+    endings = [format.ending for format in wanted.values()]
     selection = select(inputs, folder, endings, pages=pages, recursive=recursive)
-    return open_selected(selection, formats, segmentation=segmentation, update=update, doubts=doubts, force=force)
+    if isinstance(segmentation, str):
+        segmentation = segmentation_named(segmentation)
+    return open_selected(selection, tuple(wanted), segmentation, update=update, doubts=doubts, force=force)
 
 
 def open_selected(
     selection: Selection,
-    formats: Sequence[str] = ("txt",),
+    formats: Sequence[str],
+    segmentation: Segmentation,
     *,
-    segmentation: Segmentation | str = "auto",
-    update: bool = False,
-    doubts: bool = False,
-    force: bool = False,
-    line_forms: bool = False,
+    update: bool,
+    doubts: bool,
+    force: bool,
+    may_be_lines: bool = False,
 ) -> PageJob:
     """Like `open_job`, for files that were selected.
 
     Args:
-        line_forms: Write images of single lines in the one format of `LINE_FORMATS` that is given, if all files are.
+        formats: Names in `FORMATS` or `LINE_FORMATS`, checked by `formats_named`.
+        may_be_lines: If all files are images of single lines, write the only format as in `LINE_FORMATS`.
 
     Raises:
-        ConfigError: for an unknown format or segmentation, a segmentation that `update` excludes, two formats with the
-            same extension, or ranges without a page.
+        ConfigError: for a segmentation that `update` excludes, a format for lines only if not all files are, or ranges
+            without a page.
         DataError: if results would replace each other or an input.
     """
-    if isinstance(segmentation, str):
-        segmentation = segmentation_named(segmentation)
     if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update writes into existing lines; leave out the segmentation {segmentation.name!r}")
-    wanted = formats_named(formats, {**LINE_FORMATS, **FORMATS})
-    of_lines = line_forms and wanted.keys() <= LINE_FORMATS.keys() and len(wanted) == 1
+    of_lines = may_be_lines
     prepared, errors = dict[Path, tuple[Original, ...]](), list[DataError]()
     for file, chosen in selection.opened(errors.append):
         originals = tuple(map(segmentation.prepare, chosen))
@@ -98,10 +100,10 @@ def open_selected(
         else:
             prepared[file] = originals
     # Only now is known whether all files are lines, on which the form of `json` depends.
-    if of_lines:
-        wanted = {name: LINE_FORMATS[name] for name in wanted}
-    elif for_lines := wanted.keys() - FORMATS.keys():
+    if not of_lines and (for_lines := {*formats} - FORMATS.keys()):
         raise ConfigError(f"{min(for_lines)} must be the only format, for line images only; use csv otherwise")
+    known = LINE_FORMATS if of_lines else FORMATS
+    wanted = {name: known[name] for name in formats}
     if doubts and "txt" in wanted:
         wanted["txt"] = TEXT_WITH_DOUBTS
     tasks = [

@@ -12,23 +12,25 @@ from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats, FoundLine, Layout, Role
-from drethtr.recognition.reading import Reading, Word, is_doubtful
+from drethtr.recognition.reading import Reading, is_doubtful
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
     """The text of a straightened line, its words and flags with their places on a page of this size."""
-    words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
+    words = tuple(
+        PageWord(
+            word.text,
+            word.confidence,
+            outline_on_page(strip, word.left, word.right, width, height),
+            is_doubtful(word, reading),
+        )
+        for word in reading.words()
+    )
     flags = tuple(
         PageFlag(flag.kind, flag.reason, outline_on_page(strip, flag.left, flag.right, width, height))
         for flag in reading.flags
     )
     return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
-
-
-def word_of(word: Word, line: Reading, strip: Strip, width: int, height: int) -> PageWord:
-    """A word of a line, with its place on a page of this size."""
-    place = outline_on_page(strip, word.left, word.right, width, height)
-    return PageWord(word.text, word.confidence, place, is_doubtful(word, line))
 
 
 def outline_on_page(strip: Strip, left: float, right: float, width: int, height: int) -> Points | None:

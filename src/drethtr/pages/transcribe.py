@@ -162,7 +162,7 @@ def transcribe(
         chosen = Segmentation() if finder is None else finder
         segmentation = chosen if isinstance(chosen, Segmentation) else FoundBy(chosen)
         segmented = SegmentedPage.open(original, recognizer, segmentation, keeps)
-    reader = PageReader(recognizer, keeps, on_line, read)
+    reader = PageReader(recognizer, read or recognizer.read_lines, keeps, on_line)
     page = reader.page(segmented) if segmented is not None else reader.single_line(original)
     rate = recognizer.model.record.error_rate(recognizer.strategy)
     return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
@@ -173,20 +173,15 @@ class PageReader:
     """Reads segmented pages; see `transcribe`."""
 
     recognizer: Recognizer
+    read_lines: ReadLines
     keeps: Keeps = keep_none
     on_line: LineCallback = ignore_line
-    read: ReadLines | None = None
 
     def single_line(self, original: Original) -> Page:
         """The page of an image that is a single line."""
         line = WholeLine.open(original, self.recognizer)
         [reading] = self.read_lines([line.pixels])
         return line.page(reading, self.on_line)
-
-    @property
-    def read_lines(self) -> ReadLines:
-        """Reads lines."""
-        return self.read or self.recognizer.read_lines
 
     def page(self, segmented: SegmentedPage) -> Page:
         """The page as it is read; given lines without a usable place have no text, found ones without text go."""

@@ -12,6 +12,7 @@ from drethtr.base.version import __version__
 from drethtr.images.line import Line
 from drethtr.pictures.canvas import GRAY, Canvas, Color, Label, Photo, Rectangle
 from drethtr.recognition.confidence.evidence import in_both
+from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.network import Attention
 from drethtr.recognition.pieces import stitch
@@ -92,7 +93,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     before = [BOS, *piece.tokens[:-1]]
     attention = network.attend(view.memory, before[: max(len(piece.tokens), 1)])
     count = view.memory.tokens[0]
-    reading = recognizer.judge(line, [piece])
+    reading = recognizer.judge(line, [piece], Ink.of(line))
     opinion = "" if reading.calibrated else "; its confidences are not calibrated"
     per_token = network.dimensions.columns_per_token * line.shape[1] / pieces[0].prepared.shape[1]
     return Explanation(

@@ -64,7 +64,7 @@ class Recognize(Processor):  # type: ignore[misc]
         segmented = SegmentedPage.of(
             gray, given.image, described, self.recognizer, lambda page: Layout.of(finder.find(page))
         )
-        page = PageReader(self.recognizer).page(segmented)
+        page = PageReader(self.recognizer, self.recognizer.read_lines).page(segmented)
         read = update(data, page, made_by, replace=True, name=name) if given.lines else written(page, image, made_by)
         return OcrdPageResult(parseString(read, silence=True))
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.errors import ConfigError, require
 from drethtr.recognition.model.file import Model, settings_errors
 from drethtr.recognition.network import Network, Precision
 from drethtr.recognition.onnx.network import OnnxNetwork, supports
@@ -101,7 +101,6 @@ def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
     Raises:
         MissingExtraError: if torch is not installed.
     """
-    if find_spec("torch") is None:
-        raise MissingExtraError("torch", "train")
+    require("torch", "train")
     opened: Callable[[Model, str, Precision, int], Network] = import_module(TORCH_BACKEND).open_network
     return opened

@@ -15,7 +15,7 @@ from drethtr.base.errors import CheckpointError
 from drethtr.images.line import Line
 from drethtr.images.prepare import Piece, Prepared, cut
 from drethtr.recognition.batching import in_memory
-from drethtr.recognition.confidence.evidence import Features, LineEvidence, gather, line_features
+from drethtr.recognition.confidence.evidence import Features, gather, line_features
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
@@ -27,8 +27,8 @@ from drethtr.text.tokenizer import UNK
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MAX_COLUMNS = 3600
-"""Longer prepared lines are read in pieces; the shipped model was trained on none longer."""
+LONGEST_PIECE = 3600
+"""Columns of a prepared line; longer ones are read in pieces. The shipped model was trained on none longer."""
 
 
 class PreparedPiece(NamedTuple):
@@ -50,6 +50,8 @@ class ReadPiece(NamedTuple):
     tokens      ids of the text
     unknown     left and right edge of each character outside the alphabet
     draft       the CTC reading, if a decoder wrote the text
+    ended       whether the decoder ended the text, rather than a length limit
+    features    for out-of-distribution detection, (features,)
     posteriors  what else the piece may say, if the recognizer keeps that
     """
 
@@ -59,7 +61,8 @@ class ReadPiece(NamedTuple):
     unknown: tuple[tuple[float, float], ...]
     alternatives: tuple[Alternative, ...]
     draft: tuple[Character, ...] | None
-    evidence: LineEvidence
+    ended: bool
+    features: Features
     posteriors: Posteriors | None = None
 
 
@@ -83,7 +86,7 @@ class PieceReader:
 
     def read(self, pieces: Sequence[PreparedPiece], *, threads: int | None = None) -> list[ReadPiece]:
         """Read any number of pieces, in the groups that suit the network and on as many threads as it has workers."""
-        return self.map(pieces, self.read_group, threads=threads)
+        return self.map(pieces, self.read_together, threads=threads)
 
     def map(
         self,
@@ -129,10 +132,6 @@ class PieceReader:
         """The result of `work` for each piece; it gets groups of pieces, and their view at the first width."""
         return self.map(pieces, lambda group: list(work(group, self.view([piece.prepared for piece in group]))))
 
-    def line_features(self, pieces: Sequence[PreparedPiece]) -> list[Features]:
-        """Features of pieces for out-of-distribution detection, (features,) each."""
-        return self.map_views(pieces, lambda _, view: line_features(view))
-
     def prepare_all(self, lines: Sequence[Line]) -> list[PreparedPiece]:
         """The pieces of some lines, numbered from 0."""
         return [piece for number, line in enumerate(lines) for piece in self.prepare(number, line)]
@@ -145,7 +144,7 @@ class PieceReader:
     def prepare(self, number: int, line: Line) -> list[PreparedPiece]:
         """A line, prepared for the network; in pieces if it is too long."""
         columns = self.most_columns(line)
-        widest = min(MAX_COLUMNS, self.network.dimensions.widest or MAX_COLUMNS)
+        widest = min(LONGEST_PIECE, self.network.dimensions.widest or LONGEST_PIECE)
         # All views of a piece must show the same ink, so the line is cut in its own pixels, as long as the widest view
         # allows. Columns are rounded down, for pieces as for the line; one more makes sure that every piece fits.
         longest = line.shape[1] if columns <= widest else line.shape[1] * widest // (columns + 1)
@@ -173,7 +172,7 @@ class PieceReader:
             raise overflow(self.model)
         return View.of(memory)
 
-    def read_group(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
+    def read_together(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
         """Read some pieces together.
 
         Raises:
@@ -187,7 +186,7 @@ class PieceReader:
         except FloatingPointError as error:
             raise overflow(self.model) from error
         evidence = gather(views[0], decoded, self.model.languages)
-        read = list(map(self.read_piece, decoded, evidence, pieces))
+        read = list(map(self.read_piece, decoded, evidence, line_features(views[0]), pieces))
         if self.texts is None:
             return read
         possible = map(self.posteriors, views[0].scores.lines, pieces)
@@ -198,7 +197,9 @@ class PieceReader:
         assert self.texts is not None, "a recognizer that keeps posteriors knows the text of each token"
         return Posteriors.of(log_probs, self.texts, self.scale(piece) / (self.network.dimensions.steps_per_token or 1))
 
-    def read_piece(self, decoded: Decoded, evidence: LineEvidence, piece: PreparedPiece) -> ReadPiece:
+    def read_piece(
+        self, decoded: Decoded, evidence: Sequence[Evidence], features: Features, piece: PreparedPiece
+    ) -> ReadPiece:
         """Tokens as characters on the line."""
         edges = self.edges(decoded, piece)
         unknown = tuple(
@@ -206,10 +207,10 @@ class PieceReader:
             for token, place in zip(decoded.tokens, edges, strict=True)
             if token == UNK and piece.piece.shares(*place)
         )
-        characters = self.characters(decoded, edges, evidence.tokens)
+        characters = self.characters(decoded, edges, evidence)
         draft = None if decoded.draft is None else self.characters(decoded.draft, self.edges(decoded.draft, piece))
         others = self.alternative_texts(decoded)
-        return ReadPiece(piece.piece, decoded.tokens, characters, unknown, others, draft, evidence)
+        return ReadPiece(piece.piece, decoded.tokens, characters, unknown, others, draft, decoded.ended, features)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
         """The alternatives; of those that differ only in white space at the ends, the first."""

@@ -22,13 +22,13 @@ from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
-from drethtr.recognition.confidence.evidence import Features, features_of
+from drethtr.recognition.confidence.evidence import Features, features_of, line_features
 from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.decoding.strategies import (
+    CTC,
     MAX_ALTERNATIVES,
+    Greedy,
     Strategy,
-    check_strategy,
-    default_strategy,
     strategy_named,
 )
 from drethtr.recognition.decoding.strategies import name_of as strategy_name
@@ -120,10 +120,12 @@ class Recognizer:
         self.model = model
         self.threads = threads or free_processors()
         self.network = network or open_network(model, device, self.precision, self.threads)
+        has_ctc = self.network.dimensions.steps_per_token is not None
         # What the user asked for, else what calibration found best, else what works with any network.
-        best = chosen or model.record.strategy or default_strategy(self.network)
+        best = chosen or model.record.strategy or (CTC() if has_ctc else Greedy())
         self.strategy = model.record.completed(best)
-        check_strategy(self.strategy, self.network)
+        if self.strategy.needs_ctc and not has_ctc:
+            raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
         check_record(model, self.network)
         if alternatives > self.strategy.most_alternatives:
             raise ConfigError(
@@ -131,7 +133,7 @@ class Recognizer:
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
         self.doubtful = doubtful
-        if posteriors and self.network.dimensions.steps_per_token is None:
+        if posteriors and not has_ctc:
             raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
 
@@ -331,7 +333,8 @@ class Recognizer:
             return np.empty((0, features_of(self.network.dimensions)))
         pieces = self.pieces.prepare_all(lines)
         of_line: list[list[Features]] = [[] for _ in lines]
-        for piece, features in zip(pieces, self.pieces.line_features(pieces), strict=True):
+        found = self.pieces.map_views(pieces, lambda _, view: line_features(view))
+        for piece, features in zip(pieces, found, strict=True):
             of_line[piece.line].append(features)
         return np.stack([np.mean(some, axis=0) for some in of_line])
 
@@ -340,14 +343,13 @@ class Recognizer:
         """The calibration of confidences, if the model was calibrated for this strategy and precision."""
         return self.model.record.calibration(self.strategy, self.precision)
 
-    def judge(self, line: Line, pieces: Sequence[ReadPiece], ink: Ink | None = None) -> Reading:
+    def judge(self, line: Line, pieces: Sequence[ReadPiece], ink: Ink) -> Reading:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper.
 
         Args:
             pieces: May be empty for blank paper, where the language model would find words.
-            ink: That of the line, if it is known.
+            ink: That of the line.
         """
-        ink = ink or Ink.of(line)
         pieces = () if ink.blank else pieces
         reading = stitch([(piece.piece, piece.characters) for piece in pieces]) if pieces else reading_of(())
         # Alternatives are texts of a whole piece; those of several pieces could not be joined to texts of the line.
@@ -366,8 +368,8 @@ class Recognizer:
             characters=reading.characters,
             unknown=tuple(place for piece in pieces for place in piece.unknown),
             draft=stitch(drafts).text if drafts else None,
-            ended=all(piece.evidence.ended for piece in pieces),
-            features=np.mean([piece.evidence.features for piece in pieces], axis=0) if pieces else np.zeros(0),
+            ended=all(piece.ended for piece in pieces),
+            features=np.mean([piece.features for piece in pieces], axis=0) if pieces else np.zeros(0),
         )
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)

@@ -178,11 +178,12 @@ class SearchIndex:
         for (page, number), stands in self.judged(parsed, verdicts).items():
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
         shown = np.clip(found + verdict, 0, 1)  # a verdict makes a hit certain, or takes it away
+        # Above 0 in any case: with a minimum of 0, a line that certainly lacks the words is still no hit.
         kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (verdict < 0))
         if on is not None:
             id = self.store.page_id(self.store.key(*on))
             kept &= scanned.pages[best] == (-1 if id is None else id)
-        order = np.argsort(-(shown + verdict), kind="stable")
+        order = np.argsort(-(shown + verdict), kind="stable")  # confirmed hits first, rejected ones last
         order = order[kept[order]][:limit]
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))

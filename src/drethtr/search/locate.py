@@ -134,7 +134,7 @@ def locate(line: Posteriors, text: str, width: int, automaton: Automaton, *, ove
         over: Find the part of it before the line break, if the text does not have all of it.
     """
     there = span_in(text, automaton, over=False)
-    over = over and there is None
+    over = over and there is None  # a text that has the whole pattern needs no part of it before a line break
     there = span_in(text, automaton, over=True) if over else there
     letters = likeliest(line, automaton, over=over)
     reading = "".join(letter.text for letter in letters)

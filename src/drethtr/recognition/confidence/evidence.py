@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Sequence
 from itertools import starmap
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,32 +20,16 @@ READING_FEATURES = 3
 """Number of features that `reading_features` gives."""
 
 
-class LineEvidence(NamedTuple):
-    """The evidence about one line.
-
-    tokens    about each token of the text
-    ended     whether the decoder ended the text, rather than a length limit
-    features  for out-of-distribution detection, (features,)
-    """
-
-    tokens: tuple[Evidence, ...]
-    ended: bool
-    features: Features
-
-
-def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGUAGE) -> list[LineEvidence]:
-    """Evidence for the text found on each line of a view."""
-    features = line_features(view)
+def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGUAGE) -> list[tuple[Evidence, ...]]:
+    """Evidence for each token of the text found on each line of a view."""
     surprises = [languages.surprises(decoded.tokens) if languages else [0.0] * len(decoded.tokens) for decoded in found]
     if view.ctc is None:
-        tokens = [
+        return [
             tuple(Evidence(own, surprise=lost) for own, lost in zip(decoded.confidences, losses, strict=True))
             for decoded, losses in zip(found, surprises, strict=True)
         ]
-    else:
-        lines = zip(found, surprises, view.ctc.lines, view.ctc.entropies, strict=True)
-        tokens = [weigh(*line, view.ctc.steps_per_token) for line in lines]
-    return list(map(LineEvidence, tokens, [decoded.ended for decoded in found], features))
+    lines = zip(found, surprises, view.ctc.lines, view.ctc.entropies, strict=True)
+    return [weigh(*line, view.ctc.steps_per_token) for line in lines]
 
 
 def weigh(

@@ -117,7 +117,7 @@ class View(NamedTuple):
     @property
     def scores(self) -> CTCScores:
         """The log-probabilities of the CTC head, for a network that has one."""
-        assert self.ctc is not None, "`check_strategy` refuses strategies that need a CTC head without one"
+        assert self.ctc is not None, "`Recognizer` refuses strategies that need a CTC head without one"
         return self.ctc
 
 

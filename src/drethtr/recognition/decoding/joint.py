@@ -364,10 +364,8 @@ def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Token
     """
     for view in views:
         view.lean_on(base)
-    return [mean_of_finite([view(text) for view in views]) for text in texts]
-
-
-def mean_of_finite(scores: Sequence[float]) -> float:
-    """The mean of the finite scores; -inf if there are none."""
-    finite = [score for score in scores if score > -inf]
-    return sum(finite) / len(finite) if finite else -inf
+    means = []
+    for text in texts:
+        finite = [score for view in views if (score := view(text)) > -inf]
+        means.append(sum(finite) / len(finite) if finite else -inf)
+    return means

@@ -91,12 +91,6 @@ class Strategy(ABC):
         """One text for each line, with at most `alternatives` others; `views` has one view for each of `stretches`."""
 
 
-def check_strategy(strategy: Strategy, network: Network) -> None:
-    """Refuse a network that lacks what a strategy needs."""
-    if strategy.needs_ctc and network.dimensions.steps_per_token is None:
-        raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
-
-
 class RankingWeights(NamedTuple):
     """The weight of the CTC head relative to the decoder, and the additional weight of language."""
 
@@ -354,11 +348,6 @@ class Joint(Strategy):
     def quality(self, text: ScoredText) -> float:
         """The score by which texts are ranked."""
         return text.quality(*self.weights)
-
-
-def default_strategy(network: Network) -> Strategy:
-    """CTC decoding if the network has a CTC head, else greedy decoding."""
-    return Greedy() if network.dimensions.steps_per_token is None else CTC()
 
 
 DECODERS: dict[str, Strategy] = {

@@ -12,7 +12,7 @@ from drethtr.network.adapter import size_of_rank
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model.file import SHIPPED, Model
-from drethtr.recognition.pieces import MAX_COLUMNS
+from drethtr.recognition.pieces import LONGEST_PIECE
 from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.batch import BatchConfig, Prose
 from drethtr.training.feed.supply import LineSource, Real
@@ -173,7 +173,7 @@ def knows_language(model: Model) -> bool:
 
 def widest_line(model: Model) -> int:
     """Columns of the widest line that a model is trained on."""
-    return min(MAX_COLUMNS, network_without_weights(model).backbone.widest or MAX_COLUMNS)
+    return min(LONGEST_PIECE, network_without_weights(model).backbone.widest or LONGEST_PIECE)
 
 
 def network_without_weights(model: Model) -> DRetHTR:
