@@ -359,8 +359,9 @@ class PageFile:
         edits = list(edits)
         if not edits:
             return self
-        # Once per version: a comment for each correction would make the file grow without end.
-        if signature.encode() not in self.markup.utf8:
+        # Once per version: a comment for each correction would make the file grow without end. What is read of a file
+        # that was edited is not signed, or the edit could not be undone.
+        if not any(comment.encode() in self.markup.utf8 for comment in (signature, SIGNATURE)):
             edits.append(self.editor.splicer.comment(signature))
         data = self.markup.encode(apply(self.markup.utf8, edits))
         return self.parse(data, self.name, self.image, lambda _: self.orientation)
