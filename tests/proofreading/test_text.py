@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from page_examples import PROVENANCE
 from PIL import Image
+from sample_letter import TEXT, put_letter
 
 from drethtr import DataError, Recognizer
 from drethtr.documents import FORMATS, Box, Document, Page, Region, Scan, Sheet, TextLine, Transcription
@@ -18,8 +19,6 @@ from drethtr.proofreading.proof import ON_NO_LINE, ground_truth
 from drethtr.proofreading.text import prove_text
 
 SAMPLES = Path(__file__).parents[2] / "samples"
-LAST = "The ferry left at"
-TEXT = (SAMPLES / "page" / "transcription.txt").read_text(encoding="utf-8").partition(LAST)[0] + LAST
 IMAGES = [SAMPLES / f"00000{number}.png" for number in (0, 1)]
 TEXTS = [path.with_suffix(".gt.txt") for path in IMAGES]
 
@@ -32,8 +31,7 @@ def recognizer():
 @pytest.fixture(scope="module")
 def half(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "letter.png"
-    with Image.open(SAMPLES / "page" / "letter.jpg") as page:
-        page.crop((0, 0, page.width, 760)).save(path)
+    put_letter(path)
     return path
 
 
