@@ -140,7 +140,7 @@ def test_the_shipped_model_writes_what_greedy_decoding_writes():
 
 def handwriting():
     """The samples of the project, and some real lines where they are."""
-    real = sorted(LINES.glob("[hlp]*.val.parquet"))
+    real = sorted(LINES.glob("[hp]*.val.parquet"))
     return open_all([str(ROOT / "samples")]) + [open_all([str(path)])[0] for path in real]
 
 
