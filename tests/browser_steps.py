@@ -1,7 +1,9 @@
 """Steps through `drethtr edit`, for tests in a browser."""
 
+import json
 from contextlib import contextmanager
 from threading import Thread
+from urllib.request import urlopen
 
 from drethtr import Recognizer
 from drethtr.cli.serve import address, listener, serving
@@ -11,16 +13,14 @@ from drethtr.server.app import HERE, make_app
 
 
 @contextmanager
-def served(folder, model, samples=None, access=HERE, lines="projection"):
-    """Serve a folder for editing; `samples` is the length of training."""
+def served(folder, model, access=HERE, lines="projection"):
+    """Serve a folder for editing."""
     recognizer, lines = Recognizer.load(model), segmentation_named(lines)
     with (
         listener("127.0.0.1", 0) as door,
         Workspace.open(folder) as workspace,
         Session(workspace, recognizer, lines, model) as session,
     ):
-        if samples:
-            session.learner.samples = samples
         server = serving(make_app(recognizer, lines, session=session, access=access), 1)
         thread = Thread(target=server.run, args=([door],))
         thread.start()
@@ -31,9 +31,20 @@ def served(folder, model, samples=None, access=HERE, lines="projection"):
             thread.join()
 
 
+def address_of(site, name):
+    """The address of a page, so that a browser need not show the overview first."""
+    with urlopen(f"{site}/api/pages") as answer:
+        return next(f"{site}/p/{row['id']}" for row in json.load(answer) if row["name"] == name)
+
+
 def enter(tab, name):
     """Open a page from the overview."""
     tab.get_by_role("link", name=name).click()
+    return arrived(tab)
+
+
+def arrived(tab):
+    """Wait until a page is there, with the caret in its first line."""
     tab.locator(".line").first.wait_for()
     tab.locator(".text:focus").wait_for()
     return tab

@@ -3,16 +3,21 @@
     python -m torch.distributed.run --nproc-per-node 2 ranks.py FOLDER STREAMS CHUNKS
 
 Each writes to `FOLDER/RANK.json` the texts of its share of the first chunks, its share of four parts, why three cannot
-be shared, and the mean of its batch norm after averaging, where process 0 saw only zeros and process 1 only ones.
+be shared, the mean of its batch norm after averaging, where process 0 saw only zeros and process 1 only ones, and the
+seconds for which it waited while process 0 slept longer than torch's timeout.
 """
 
 import json
 import sys
+import time
 from collections import defaultdict
+from datetime import timedelta
 from pathlib import Path
 
 import torch
 from torch import nn
+from torch.distributed import distributed_c10d
+from waiting import until
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
@@ -23,6 +28,21 @@ from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.stream import beginnings
 from drethtr.training.loop import open_streams
 from drethtr.training.run import RunConfig
+
+TIMEOUT = 1.0
+"""Seconds of torch's timeout, by default half an hour."""
+
+
+def waited(mark: Path, devices: Devices) -> float:
+    """The seconds until all have arrived; process 0 sleeps when the other waits, for twice the timeout."""
+    begun = time.monotonic()
+    if devices.is_main:
+        until(mark.exists, 300)
+        time.sleep(2 * TIMEOUT)
+    else:
+        mark.touch()
+    devices.barrier()
+    return time.monotonic() - begun
 
 
 def texts_of(run: RunConfig, streams: int, chunks: int, devices: Devices) -> dict[int, list[str]]:
@@ -61,9 +81,11 @@ def averaged_mean(devices: Devices, seen: int) -> list[float]:
 
 if __name__ == "__main__":
     folder, streams, chunks = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    distributed_c10d.default_pg_timeout = timedelta(seconds=TIMEOUT)
     own = Devices.open("cpu")
     rank = own.accelerator.process_index
     found = {
+        "waited": waited(folder / "waits", own),
         "mean": averaged_mean(own, rank),
         "share": list(own.local_parts(4)),
         "refusal": refusal(own, 3),

@@ -2,18 +2,21 @@
 
 import ast
 import json
-import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tomllib
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 from documented import PAGES, ROOT, blocks, name_of
+
+from drethtr.cli.main import main
 
 PARSED = {"toml": tomllib.loads, "json": json.loads}
 LANGUAGES = {"sh", "console", "text", "python", "toml", "json", "xml", "markdown"}
@@ -23,6 +26,7 @@ WAITS = {"edit", "demo", "serve", "train", "finetune"}
 
 FILES = ("mkdir", "cp", "ls", "echo")
 ZIP = ["python", "-m", "zipfile"]
+DRETHTR = [sys.executable, "-m", "drethtr"]
 READERS = ("pdftotext",)
 """Other programs that read our files, if installed."""
 
@@ -74,7 +78,7 @@ def to_run(command):
         return None  # --lines kraken
     if "|" in words:
         return ["bash", "-c", IN_SHELL + command, sys.executable]
-    return [sys.executable, "-m", "drethtr", *words[1:]]
+    return [*DRETHTR, *words[1:]]
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -136,15 +140,31 @@ def run(words):
     key = tuple(words)
     if key in RUNS and "--output" not in words and words[0] != "bash":
         return RUNS[key]
-    environment = {**os.environ, "COLUMNS": "200"}
-    RUNS[key] = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=environment)
+    if words[:3] == DRETHTR:
+        RUNS[key] = run_here(words[3:])
+    else:
+        RUNS[key] = subprocess.run(words, capture_output=True, text=True, encoding="utf-8")
     return RUNS[key]
+
+
+def run_here(arguments):
+    """Run `drethtr` in this process: to start another takes longer than most commands."""
+    code, said = 0, [TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said[0]), redirect_stderr(said[1]):
+        patch.setattr(sys, "argv", ["drethtr", *arguments])
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    out, err = (stream.buffer.getvalue().decode() for stream in said)
+    return subprocess.CompletedProcess(arguments, code, out, err)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_on_packaged_files_say_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     packaged(tmp_path)
     for block in blocks(page):
         heard, left_out = "", False
@@ -171,11 +191,14 @@ def desk(tmp_path_factory):
     (folder / "scans").mkdir()
     for name in ("letter.jpg", "scans/letter.jpg"):
         shutil.copy(folder / "samples" / "page" / "letter.jpg", folder / name)
-    for command in (
-        "transcribe scans --format page --output scans",
-        "index letter.jpg --output archive.drethtr.sqlite",
-    ):
-        subprocess.run([sys.executable, "-m", "drethtr", *command.split()], cwd=folder, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for command in (
+            "transcribe scans --format page --output scans",
+            "index letter.jpg --output archive.drethtr.sqlite",
+        ):
+            ended = run_here(command.split())
+            assert ended.returncode == 0, ended.stderr
     shutil.copy(folder / "scans" / "letter.page.xml", folder / "0001.xml")
     return folder
 

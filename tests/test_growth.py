@@ -25,6 +25,8 @@ from drethtr.documents.update import update
 SOURCE = Path(__file__).parents[1] / "src" / "drethtr"
 SEARCHING, MATCHING = ("search", "finditer", "findall", "sub", "split"), ("match", "fullmatch")
 CODE = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+SEARCHED = {name for code in CODE.values() for name in re.findall(rf"\b(\w+)\.(?:{'|'.join(SEARCHING)})\b", code)}
+"""Names of patterns that may match anywhere."""
 
 
 class Used(NamedTuple):
@@ -37,13 +39,15 @@ class Used(NamedTuple):
 def used() -> Iterator[Used]:
     """All regular expressions: compiled in modules, in tables of these as well, or written in calls."""
     for path, code in CODE.items():
+        if "import re\n" not in code:
+            continue  # to parse them all takes seconds
         tree = ast.parse(code)
         if not any(isinstance(node, ast.Import) and node.names[0].name == "re" for node in ast.walk(tree)):
             continue
         module = importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
-                yield Used(as_text(value), is_searched(name))
+                yield Used(as_text(value), name in SEARCHED)
             else:
                 yield from within(value)
         for node in ast.walk(tree):
@@ -61,12 +65,6 @@ def within(table: object) -> Iterator[Used]:
                 yield Used(as_text(member), True)
             else:
                 yield from within(member)
-
-
-def is_searched(name: str) -> bool:
-    """Whether a pattern of this name may match anywhere."""
-    searches = re.compile(rf"\b{name}\.({'|'.join(SEARCHING)})\b")
-    return any(searches.search(code) for code in CODE.values())
 
 
 def as_text(pattern: re.Pattern[str] | re.Pattern[bytes]) -> re.Pattern[str]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import typer
 from edited_folders import put_page
 from mets_examples import mets_of
 from programs import source_first
+from sample_letter import TEXT, put_letter
 from soak.client import address_of
 from training_runs import RUN, write_lines
 
@@ -27,7 +27,6 @@ from drethtr.recognition.model.file import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "samples"
-LETTER, TEXT = SAMPLES / "page" / "letter.jpg", SAMPLES / "page" / "transcription.txt"
 FONTS = ROOT / "tests" / "fonts"
 
 FORBIDDING = """
@@ -58,26 +57,26 @@ for line in open("commands", encoding="utf-8"):
 
 COMMANDS = (
     ("transcribe", SAMPLES / "000000.png"),
-    ("transcribe", LETTER, "--format", "pdf,alto", "--output", "out"),
+    ("transcribe", "letter.jpg", "--format", "pdf,alto", "--output", "out"),
     ("transcribe", "export.zip"),
     ("transcribe", "mets.xml", "--output", "out"),
-    ("segment", LETTER, "--output", "segmented"),
+    ("segment", "letter.jpg", "--output", "segmented"),
     ("batch", "train.parquet", "--output", "rows", "--workers", "1", "--model", "tiny.safetensors"),
     ("evaluate", SAMPLES, "--decoder", "ctc"),
     ("model", "explain", SAMPLES / "000003.png", "--output", "why.svg"),
     ("model", "compare", ":ctc", ":joint", SAMPLES),
-    ("model", "predict-cer", "train.parquet"),
+    ("model", "predict-cer", SAMPLES / "000000.png"),
     ("model", "info"),
     ("model", "language", "tiny.safetensors", "train.parquet", "--output", "new.safetensors"),
     ("model", "calibrate", SHIPPED, "mixed.parquet", "--decoder", "ctc", "--output", "calibrated.safetensors"),
     ("data", "check", "train.parquet"),
     ("data", "import", SAMPLES, "imported.parquet"),
     ("data", "gaps", SAMPLES, "--output", "gaps.parquet"),
-    ("align", LETTER, TEXT, "--lines", "projection", "--output", "laid"),
+    ("align", "letter.jpg", "letter.txt", "--lines", "projection", "--output", "laid"),
     ("check", SAMPLES, "--min", "0"),
-    ("index", LETTER, "--decoder", "ctc", "--output", "a.sqlite"),
+    ("index", "letter.jpg", "--decoder", "ctc", "--output", "a.sqlite"),
     ("search", "a.sqlite", "the"),
-    ("data", "synth", "lines.parquet", "--fonts", FONTS, "--text", TEXT, "--count", "2"),
+    ("data", "synth", "lines.parquet", "--fonts", FONTS, "--text", "letter.txt", "--count", "2"),
     ("model", "train", "run.toml", "--output", "run", "--workers", "1"),
     ("model", "train-layout", "layout.toml", "--output", "found", "--workers", "1"),
     (
@@ -137,9 +136,10 @@ def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_
         ("I2", "image/jpeg", "https://a.example"),
     ]
     (tmp_path / "mets.xml").write_text(mets_of({"MAX": images}, [("1", ["I1", "I2"])]), encoding="utf-8")
-    shutil.copy(LETTER, tmp_path)
+    put_letter(tmp_path / "letter.jpg")
+    (tmp_path / "letter.txt").write_text(TEXT, encoding="utf-8")
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
-        archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
+        archive.write(tmp_path / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
     for folder in ("described", "held"):
         put_page(tmp_path / folder, folder)

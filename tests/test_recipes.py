@@ -213,6 +213,8 @@ def test_each_new_set_is_left_out_once(tiny_path, tmp_path, monkeypatch):
         "train": [{"kind": "Real", "paths": ["lines/*.train.parquet"]}],
         "validation": {"paths": ["lines/known.test.parquet"]},
         "samples": 1,
+        "batches": {"lines": 4, "chunk": 4},
+        "bfloat16": False,
     }
     run = config.from_dict(RunConfig, settings)
     trained_on = LineMixture.open(leave_one_out.without(run, ["first"]).train, 0).supplies

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from browser_steps import enter, served
+from browser_steps import address_of, arrived, served
 from edited_folders import put_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -80,6 +80,6 @@ def tab(site, open_tab):
 
 
 @pytest.fixture
-def page(tab):
+def page(site, open_tab):
     """A tab with the first page, and the caret in its first line."""
-    return enter(tab, "a.png")
+    return arrived(open_tab(address_of(site, "a.png")))

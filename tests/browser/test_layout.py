@@ -3,7 +3,7 @@
 from threading import Event
 
 import pytest
-from browser_steps import served, texts, wait_until_saved
+from browser_steps import address_of, served, texts, wait_until_saved
 from edited_folders import put_layout, put_opening, put_register
 
 from drethtr import Recognizer
@@ -56,14 +56,11 @@ class Layout:
 
 
 @pytest.fixture
-def open_layout(tab, site, folder):
+def open_layout(open_tab, site, folder):
     """Open the layout of a page."""
 
     def open_layout(name="a.png"):
-        found = tab.request.get(f"{site}/api/pages").json()
-        page = next(row["id"] for row in found if row["name"] == name)
-        tab.goto(f"{site}/p/{page}/layout")
-        return Layout(tab)
+        return Layout(open_tab(f"{address_of(site, name)}/layout"))
 
     return open_layout
 
@@ -353,16 +350,16 @@ def test_the_numbers_of_lines_at_the_edge_of_the_scan_are_not_cut_off(tmp_path, 
         assert len(starts) == 12 and min(starts) >= frame["x"]
 
 
-def test_enter_opens_the_text_of_a_line(tab, open_layout):
-    open_layout()
+def test_enter_opens_the_text_of_a_line(open_layout):
+    tab = open_layout().tab
     tab.locator(".row").nth(2).focus()
     tab.keyboard.press("Enter")
     tab.locator(".line:nth-child(3)[aria-current=true] .text:focus").wait_for()
 
 
-def test_enter_presses_a_button_with_the_table_tool_too(tab, open_layout):
+def test_enter_presses_a_button_with_the_table_tool_too(open_layout):
     layout = open_layout()
     layout.press("t")
-    tab.get_by_role("button", name="History").focus()
-    tab.keyboard.press("Enter")
-    tab.locator("dialog").wait_for()
+    layout.tab.get_by_role("button", name="History").focus()
+    layout.tab.keyboard.press("Enter")
+    layout.tab.locator("dialog").wait_for()

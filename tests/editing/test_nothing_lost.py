@@ -26,7 +26,7 @@ from drethtr.editing.page_files import Stale
 from drethtr.editing.workspace import Workspace
 from drethtr.pages.task import FileTask, write_update
 
-SCHEDULES = int(os.environ.get("DRETHTR_SCHEDULES", "100"))
+SCHEDULES = int(os.environ.get("DRETHTR_SCHEDULES", "50"))
 ACTIONS = 8
 MACHINE = Provenance.now("machine")
 

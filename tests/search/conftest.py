@@ -1,5 +1,6 @@
 """A small archive with its index, for tests of search."""
 
+import shutil
 from functools import partial
 
 import pytest
@@ -9,10 +10,21 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import open_index
 
 
+@pytest.fixture(scope="session")
+def indexed(built_file, tmp_path_factory):
+    """A folder of two transcribed pages with its index, not to be changed: to read them takes a while."""
+    folder = tmp_path_factory.mktemp("indexed")
+    model = folder / "tiny.safetensors"
+    model.write_bytes(built_file)
+    recognizer = Recognizer.load(model, decoder="ctc", threads=1, posteriors=True)
+    build_index(make_archive(folder / "archive"), recognizer, folder / "a.sqlite")
+    return folder
+
+
 @pytest.fixture
-def archive(tmp_path):
+def archive(indexed, tmp_path):
     """A folder of two transcribed pages."""
-    return make_archive(tmp_path / "archive")
+    return shutil.copytree(indexed / "archive", tmp_path / "archive")
 
 
 @pytest.fixture
@@ -27,8 +39,13 @@ def build(archive, recognizer, tmp_path):
 
 
 @pytest.fixture
-def index(build, tmp_path):
+def built(indexed, archive, tmp_path):
+    """The index of the archive, as `build` makes it."""
+    return shutil.copy2(indexed / "a.sqlite", tmp_path / "a.sqlite")
+
+
+@pytest.fixture
+def index(built):
     """The open index of the archive."""
-    build()
-    with open_index(tmp_path / "a.sqlite", threads=2) as opened:
+    with open_index(built, threads=2) as opened:
         yield opened

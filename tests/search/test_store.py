@@ -93,8 +93,7 @@ def test_what_changes_while_it_is_read_is_read_again(build, archive, tmp_path, m
         assert index.search("perceived")
 
 
-def test_the_archive_may_move_with_its_index(build, archive, tmp_path):
-    build()
+def test_the_archive_may_move_with_its_index(built, archive, tmp_path):
     shutil.move(tmp_path / "a.sqlite", archive / "a.sqlite")
     shutil.move(archive, tmp_path / "elsewhere")
     with open_index(tmp_path / "elsewhere" / "a.sqlite") as index:
@@ -134,8 +133,7 @@ def test_an_index_whose_maker_was_killed_at_once_is_made_again(build, tmp_path):
     assert build() == 2
 
 
-def test_one_process_writes_while_others_read(build, recognizer, tmp_path):
-    build()
+def test_one_process_writes_while_others_read(built, recognizer, tmp_path):
     path = tmp_path / "a.sqlite"
     with open_builder(path, recognizer, segmentation_named("auto")):
         with pytest.raises(DataError, match="another process is writing it"):
@@ -146,8 +144,7 @@ def test_one_process_writes_while_others_read(build, recognizer, tmp_path):
         index.judge(hit, stands=True)
 
 
-def test_between_pages_of_a_writer_that_is_not_alone_others_write(build, recognizer, tmp_path):
-    build()
+def test_between_pages_of_a_writer_that_is_not_alone_others_write(built, recognizer, tmp_path):
     path, lines = tmp_path / "a.sqlite", segmentation_named("auto")
     with open_builder(path, recognizer, lines, alone=False) as builder, builder.store.writing():
         builder.store.remove(list(builder.store.states())[1])
@@ -166,8 +163,7 @@ def test_between_pages_of_a_writer_that_is_not_alone_others_write(build, recogni
         assert len(builder.store.verdicts()) == 1
 
 
-def test_a_writer_that_is_not_alone_adds_nothing_once_the_index_has_other_settings(build, recognizer, tmp_path):
-    build()
+def test_a_writer_that_is_not_alone_adds_nothing_once_the_index_has_other_settings(built, recognizer, tmp_path):
     path = tmp_path / "a.sqlite"
     with open_builder(path, recognizer, segmentation_named("auto"), alone=False) as builder:
         open_builder(path, recognizer, segmentation_named("projection"), rebuild=True).store.close()
@@ -175,8 +171,7 @@ def test_a_writer_that_is_not_alone_adds_nothing_once_the_index_has_other_settin
             builder.remove_deleted()
 
 
-def test_what_an_error_interrupts_is_not_written(build, recognizer, tmp_path):
-    build()
+def test_what_an_error_interrupts_is_not_written(built, recognizer, tmp_path):
     path = tmp_path / "a.sqlite"
     with open_builder(path, recognizer, segmentation_named("auto")) as builder:
         first, second = builder.store.states()
@@ -189,8 +184,7 @@ def test_what_an_error_interrupts_is_not_written(build, recognizer, tmp_path):
         assert list(index.store.states()) == [first]
 
 
-def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, tmp_path):
-    build()
+def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, built, tmp_path):
     path = tmp_path / "a.sqlite"
     with closing(sqlite3.connect(path)) as database:
         database.executescript("DROP TABLE readings; PRAGMA user_version = 2")
@@ -203,8 +197,7 @@ def test_an_index_of_the_version_without_readings_is_searched_and_completed(buil
 
 
 @pytest.mark.parametrize("content", [b"no archive", lzma.compress(b"<PcGts/>")[:-20]])
-def test_a_damaged_reading_is_told(build, archive, tmp_path, content):
-    build()
+def test_a_damaged_reading_is_told(built, archive, tmp_path, content):
     with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
         database.execute("INSERT INTO readings SELECT min(id), ? FROM pages", (content,))
     with open_index(tmp_path / "a.sqlite") as index:
@@ -213,8 +206,7 @@ def test_a_damaged_reading_is_told(build, archive, tmp_path, content):
             index.store.reading(key)
 
 
-def test_an_index_of_another_model_is_refused(build, tmp_path):
-    build()
+def test_an_index_of_another_model_is_refused(built, tmp_path):
     other = Recognizer(
         fresh_model(TINY, Characters.learn(["xyz"]), Preparation(height=48), {"name": "other"}), posteriors=True
     )
@@ -296,8 +288,7 @@ STRANGE = [
         (broken_posteriors, "damaged"),
     ],
 )
-def test_what_is_no_index_is_refused(build, tmp_path, spoil, reason):
-    build()
+def test_what_is_no_index_is_refused(built, tmp_path, spoil, reason):
     spoil(tmp_path / "a.sqlite")
     with pytest.raises(DataError, match=reason) as told, open_index(tmp_path / "a.sqlite") as index:
         index.search("received")
@@ -322,8 +313,7 @@ def test_a_drive_without_locks_is_named_as_such(tmp_path):
     assert f"{tmp_path}: its drive has no file locks; use a copy on a local drive" in told
 
 
-def test_searching_removes_no_file_that_a_journal_names(build, tmp_path):
-    build()
+def test_searching_removes_no_file_that_a_journal_names(built, tmp_path):
     (tmp_path / "thesis").write_text("years")
     (tmp_path / "a.sqlite-journal").write_bytes(journal_of_several(tmp_path / "a.sqlite", tmp_path / "thesis"))
     with pytest.raises(DataError, match="would have SQLite remove another file"):
@@ -331,16 +321,14 @@ def test_searching_removes_no_file_that_a_journal_names(build, tmp_path):
     assert (tmp_path / "thesis").exists()
 
 
-def test_an_index_that_leads_in_circles_is_damaged(build, tmp_path):
-    build()
+def test_an_index_that_leads_in_circles_is_damaged(built, tmp_path):
     in_circles(tmp_path / "a.sqlite", 1)
     with pytest.raises(DataError, match=r"cannot be used|a damaged index"):
         open_index(tmp_path / "a.sqlite")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
-def test_an_index_elsewhere_is_not_written_through_a_link(build, recognizer, tmp_path):
-    build()
+def test_an_index_elsewhere_is_not_written_through_a_link(built, recognizer, tmp_path):
     (tmp_path / "received").mkdir()
     link = tmp_path / "received" / "archive.drethtr.sqlite"
     link.symlink_to(tmp_path / "a.sqlite")

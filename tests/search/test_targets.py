@@ -71,15 +71,13 @@ def found(place, query):
 QUERIES = ("received", "treasure", '"dear sir"', "the -town", "rec*", "~recieved", "zebra", "'; DROP TABLE pages; --")
 
 
-def test_the_database_finds_what_the_file_finds(build, tmp_path, url):
-    build()
+def test_the_database_finds_what_the_file_finds(built, tmp_path, url):
     assert "8 lines; 2 new pages written" in fill(url, tmp_path / "a.sqlite")
     for query in QUERIES:
         assert found(url, query) == found(tmp_path / "a.sqlite", query)
 
 
-def test_it_is_kept_up_and_pages_of_others_stay(build, archive, recognizer, tmp_path, url):
-    build()
+def test_it_is_kept_up_and_pages_of_others_stay(build, built, archive, recognizer, tmp_path, url):
     other = tmp_path / "other"
     other.mkdir()
     put_scan(other, "three", [TEXTS[0]])
@@ -122,8 +120,7 @@ def test_several_workers_write_at_once(recognizer, tmp_path, url):
         assert len(index.search("worker")) == 12
 
 
-def test_a_killed_worker_leaves_whole_pages(build, tmp_path, url):
-    build()
+def test_a_killed_worker_leaves_whole_pages(built, tmp_path, url):
     code = (
         "import os, sys\nfrom drethtr.search import postgres, targets\nfrom drethtr.search.store import Store\n"
         "put = postgres.PostgresStore.put\n"
@@ -139,8 +136,7 @@ def test_a_killed_worker_leaves_whole_pages(build, tmp_path, url):
     assert "8 lines; 1 new pages written" in fill(url, tmp_path / "a.sqlite")
 
 
-def test_in_a_large_index_only_similar_texts_are_looked_at(build, tmp_path, url, monkeypatch):
-    build()
+def test_in_a_large_index_only_similar_texts_are_looked_at(built, tmp_path, url, monkeypatch):
     fill(url, tmp_path / "a.sqlite")
     monkeypatch.setattr(postgres, "PREFILTER_FROM", 0)
     with PostgresStore.open(url) as store:
@@ -151,8 +147,7 @@ def test_in_a_large_index_only_similar_texts_are_looked_at(build, tmp_path, url,
     assert found(url, "*cei*"), "which has few trigrams of the word"
 
 
-def test_verdicts_on_hits_are_kept_in_the_database(build, tmp_path, url):
-    build()
+def test_verdicts_on_hits_are_kept_in_the_database(built, tmp_path, url):
     fill(url, tmp_path / "a.sqlite")
     with open_index(url) as index:
         first, second, *_ = index.search("the")

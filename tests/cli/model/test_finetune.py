@@ -42,7 +42,7 @@ from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
-SHORT = ("--samples", 48, "--workers", 0, "--device", "cpu")
+SHORT = ("--samples", 32, "--workers", 0, "--device", "cpu")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def weights(path):
     return read_tensors(path)
 
 
-def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path):
+def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path, monkeypatch):
     data.write_text(data.read_text(encoding="utf-8").replace("good", "\u05e9\u05dc"), encoding="utf-8")
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--dry-run")
@@ -77,6 +77,7 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
     assert "Dropped" not in outcome.out
+    monkeypatch.setattr(sys.modules[estimate.__module__], "seconds_to_learn", lambda *_: 1.0)
     options = ("--minimum-count", 1, "--drop-unused")
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--dry-run", *options)
     assert "€×1 (" in outcome.out and "too rare" not in outcome.out
@@ -85,7 +86,8 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
 
 def test_a_line_is_read_by_one_model_that_did_not_learn_from_it(data, tiny_path, monkeypatch):
     """Beside the start, and to calibrate; the models of a learning curve read all lines."""
-    monkeypatch.setattr(sys.modules[estimate.__module__], "seconds_to_read", lambda *_: 1.0)
+    for timed in ("seconds_to_learn", "seconds_to_read"):
+        monkeypatch.setattr(sys.modules[estimate.__module__], timed, lambda *_: 1.0)
     usual = {"data": (str(data),), "model": str(tiny_path), "samples": 16}
     for lines, models, options in ((6, 1, {}), (24, 1, {"cross_fit": True}), (6, 3, {"learning_curve": True})):
         material = gather(Plan(**usual, **options))
@@ -190,25 +192,19 @@ def test_few_lines_keep_the_decoder_and_confidences_of_the_start(precisions, dre
     assert all(reading.calibrated for reading in recognizer.read([data.parent / "0.png"]))
 
 
-def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
-    output = tmp_path / "small.safetensors"
+def test_an_adapter_with_a_learning_curve_is_read_as_the_start_was(drethtr, data, tiny_path, tmp_path):
+    start, output, decoder = tmp_path / "start.safetensors", tmp_path / "small.safetensors", Joint(ctc_weight=0.3)
+    save_record(tiny_path, CalibrationRecord(strategy=decoder), start)
     wishes = ("--adapter", "--learning-curve", *SHORT)
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *wishes)
+    outcome = drethtr("finetune", data, "--model", start, "--output", output, *wishes)
     assert outcome.code == 0 and "an adapter adds none" in outcome.out
     assert "Twice the lines, 60, would lower the CER by about" in outcome.out
     assert output.stat().st_size <= 1_000_000
     assert "fine tuned" in drethtr("info", output).out
     recognizer = Recognizer.load(output)
     assert recognizer.model.card["fine_tuned"]["from"].startswith("tiny ")
-    assert recognizer.model.tokenizer == load_model(tiny_path).tokenizer
-    assert not np.array_equal(weights(tiny_path)["to_logits.weight"], recognizer.model.weights["to_logits.weight"])
-
-
-def test_an_adapter_is_read_as_the_start_was(drethtr, data, tiny_path, tmp_path):
-    start, output, decoder = tmp_path / "start.safetensors", tmp_path / "mine.safetensors", Joint(ctc_weight=0.3)
-    save_record(tiny_path, CalibrationRecord(strategy=decoder), start)
-    assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT, "--adapter").code == 0
-    recognizer = Recognizer.load(output)
+    assert recognizer.model.tokenizer == load_model(start).tokenizer
+    assert not np.array_equal(weights(start)["to_logits.weight"], recognizer.model.weights["to_logits.weight"])
     assert recognizer.strategy == decoder.completed_by(None)
     told = recognizer.model.card["fine_tuned"]["validation_after"]
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
@@ -293,7 +289,7 @@ def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_
 
 
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
-    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 144)
+    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 64)
     killed = tmp_path / "killed.safetensors"
     hold = Hold(tmp_path / "held", "snapshot.safetensors", 2)
     command = [sys.executable, "-m", "drethtr", "finetune", *map(str, wishes), "--output", str(killed)]
@@ -357,7 +353,7 @@ def test_force_leaves_a_run_that_is_going_on_elsewhere(drethtr, data, tiny_path,
 
 
 def test_a_run_stopped_while_it_removes_its_weights_is_resumed(drethtr, data, tiny_path, tmp_path, monkeypatch):
-    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 120)
+    wishes = (data, "--model", tiny_path, *SHORT)
     mine, unlink, removed = tmp_path / "mine.safetensors", Path.unlink, []
 
     def stop_at_the_third(path, *arguments, **options):

@@ -68,9 +68,8 @@ measurable = pytest.mark.skipif(not can_measure(CPU), reason="this system does n
 @measurable
 def test_peak_memory_excludes_what_was_allocated_before():
     contenders = [
+        Contender("thrice beside others", partial(filling, 60, times=3, held=200)),
         Contender("once", partial(filling, 60)),
-        Contender("thrice", partial(filling, 60, times=3)),
-        Contender("beside others", partial(filling, 60, held=200)),
     ]
     race = memory_race("work", contenders, CPU, {"formula": 60.0})
     assert race.unit == "MB" and race.facts == {"formula": 60.0}

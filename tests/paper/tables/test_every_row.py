@@ -2,9 +2,15 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
 
 import pytest
 
+from drethtr.network.backbones import efficientnet
+from drethtr.paper.network import backbones
+from drethtr.paper.speed import peers
+from drethtr.paper.tables import experiments
 from drethtr.paper.tables.experiments import TimedTrOCR
 from drethtr.paper.tables.paper import TABLES
 from drethtr.paper.tables.table import CER, GIGABYTES, Result, finished, reproduce, result_path
@@ -13,6 +19,20 @@ ROWS = defaultdict(list)
 for table in TABLES.values():
     for row in table.rows:
         ROWS[row.experiment].append((table, row))
+
+
+@pytest.fixture(autouse=True)
+def shallow(monkeypatch):
+    """A block in each stage of the published backbones, small images and a few pieces for TrOCR: for speed."""
+    for module in (efficientnet, backbones):
+        monkeypatch.setattr(module, "STAGES", tuple(stage._replace(blocks=1) for stage in module.STAGES))
+    for module in (experiments, peers):
+        monkeypatch.setattr(module, "TROCR_PIXELS", 32)
+    if find_spec("transformers") is not None:
+        import transformers
+
+        few = partial(transformers.TrOCRConfig, vocab_size=100, d_model=64, decoder_ffn_dim=64)
+        monkeypatch.setattr(transformers, "TrOCRConfig", few)
 
 
 @pytest.mark.parametrize("alike", ROWS.values(), ids=lambda alike: "; ".join(f"{t.name}: {r.name}" for t, r in alike))

@@ -42,27 +42,20 @@ TEXTS = [(5, 6, 7, 8), (5, 6, 9), (5, 6, 7, 8, 8, 4), (), (11,), (5, 6, 7)]
 
 VARIANTS = {
     "tiny": TINY,
-    "light-16": replace(TINY, backbone=Light(height=16)),
-    "light-64": replace(TINY, backbone=Light(height=64)),
+    "light-16, one step, one layer": replace(TINY, backbone=Light(height=16), ctc=CTCConfig(steps=1), layers=1),
+    "light-64, not normalized": replace(TINY, backbone=Light(height=64), mixer=Retentive(normalize=False)),
     "ppocr-48": replace(TINY, backbone=PPOCR()),
-    "ppocr-32": replace(TINY, backbone=PPOCR(height=32)),
-    "ppocr-80": replace(TINY, backbone=PPOCR(height=80)),
-    "unplaced": replace(TINY, positions=Unplaced()),
-    "no-prior": replace(TINY, prior=NoPrior()),
-    "other-prior": replace(TINY, prior=Added(Scheduled("headwise", 0.5))),
-    "not-normalized": replace(TINY, mixer=Retentive(normalize=False)),
-    "original": replace(TINY, mixer=Retentive(Scheduled("original"))),
-    "text-unplaced": replace(TINY, text_positions=False),
-    "final-norm": replace(TINY, final_norm=True),
-    "ctc-1": replace(TINY, ctc=CTCConfig(steps=1)),
-    "ctc-3": replace(TINY, ctc=CTCConfig(steps=3)),
-    "uninformed": replace(TINY, ctc=CTCConfig(inform_decoder=False)),
-    "no-ctc": replace(TINY, ctc=None),
-    "ppocr-no-ctc": replace(TINY, backbone=PPOCR(), ctc=None),
-    "one-layer": replace(TINY, layers=1),
-    "one-layer-no-ctc": replace(TINY, layers=1, ctc=None),
+    "ppocr-32, original, three steps": replace(
+        TINY, backbone=PPOCR(height=32), mixer=Retentive(Scheduled("original")), ctc=CTCConfig(steps=3)
+    ),
+    "ppocr-80, uninformed": replace(TINY, backbone=PPOCR(height=80), ctc=CTCConfig(inform_decoder=False)),
+    "no prior, final norm": replace(TINY, prior=NoPrior(), final_norm=True),
+    "other prior, unplaced": replace(TINY, prior=Added(Scheduled("headwise", 0.5)), positions=Unplaced()),
+    "no CTC, text unplaced": replace(TINY, ctc=None, text_positions=False),
+    "ppocr, no CTC, one layer": replace(TINY, backbone=PPOCR(), ctc=None, layers=1),
     "wide": replace(TINY, layers=3, width=48, heads=6, hidden=100),
 }
+"""Each value of each setting, at least once."""
 
 
 def random_network(config):
@@ -285,7 +278,7 @@ def test_long_lines_equal_torch_in_float64(shipped):
             equal(found, wanted[0], 2e-4)
 
 
-@pytest.mark.parametrize("variant", ["tiny", "ppocr-48", "no-prior", "no-ctc"])
+@pytest.mark.parametrize("variant", ["tiny", "ppocr-48", "no prior, final norm", "no CTC, text unplaced"])
 @pytest.mark.parametrize("columns", [121, 128, 135, 300])
 def test_few_queries_at_once_change_nothing(variant, columns, monkeypatch):
     monkeypatch.setattr("drethtr.recognition.onnx.network.LONG", 120)

@@ -28,11 +28,11 @@ from drethtr.training.snapshot import Progress
 __all__ = ["drethtr"]
 
 RUN = """
-samples = 24
-save_every = 4
+samples = 12
+save_every = 2
 bfloat16 = false
 train = [{ kind = "Marked", paths = ["train"] }]
-validation = { paths = ["held"], every = 12, at_start = false }
+validation = { paths = ["held"], every = 6, at_start = false }
 crops = { side = 64, batch = 2, per_page = 3 }
 optimizer = { warm_up = 4, method = { kind = "Muon" } }
 """
@@ -69,7 +69,7 @@ def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread)
 
 def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):
     monkeypatch.chdir(pages)
-    settings = ('tuning={kind="Whole", frozen=["backbone.", "head."]}', "samples=12")
+    settings = ('tuning={kind="Whole", frozen=["backbone.", "head."]}', "samples=6")
     run = config.load(LayoutRun, pages / "run.toml", settings)
     best = train_layout(run, pages / "out", workers=0)
     before, after = load_lines(SHIPPED).weights, load_lines(best).weights
@@ -130,7 +130,7 @@ def test_a_card_tells_no_password(pages, monkeypatch):
     run = config.load(LayoutRun, pages / "run.toml", ('validation.images="https://me:secret@example.org/"',))
     learner = make_learner(run, Devices.open("cpu"))
     card = model_of(learner, Progress(beginnings(1), bfloat16=False), run).card
-    assert card["run"]["samples"] == 24 and "example.org" in str(card) and "secret" not in str(card)
+    assert card["run"]["samples"] == 12 and "example.org" in str(card) and "secret" not in str(card)
 
 
 def test_finetuning_needs_some_pages_and_no_options_of_lines(drethtr, tmp_path):
