@@ -17,7 +17,7 @@ from edited_folders import put_opening
 ROOT = Path(__file__).parents[1]
 SCAN = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
-QUALITY = 80
+QUALITY = 70
 NAME = """localStorage.setItem("drethtr.setting.name", '"Ada"')"""
 
 
@@ -65,7 +65,7 @@ def main() -> None:
                 tab.add_init_script(NAME)
                 tab.goto(site)
                 show(tab)
-                Image.open(BytesIO(tab.screenshot())).convert("RGB").save(IMAGES / name, quality=QUALITY)
+                Image.open(BytesIO(tab.screenshot())).convert("RGB").save(IMAGES / name, quality=QUALITY, method=6)
         browser.close()
 
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000005.png"
 PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
-QUALITY = 85
+QUALITY = 70
 
 
 def doubt(strip: tuple[Line, Box], word: ProofWord) -> tuple[Line, str]:
@@ -47,8 +47,8 @@ line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer
 characters, scale = tuple(reading.characters), HEIGHT / line.shape[0]
 shapes = [*show_line(line, characters, MARGIN, MARGIN), *show_text(characters, scale, MARGIN, MARGIN + HEIGHT + 49)]
 shown = Canvas(round(line.shape[1] * scale) + 2 * MARGIN, MARGIN + HEIGHT + 74, tuple(shapes))
-shown.to_image().convert("RGB").save(IMAGES / "reading.webp", quality=QUALITY)
-draw(explain(recognizer, line)).to_image().convert("RGB").save(IMAGES / "explanation.webp", quality=QUALITY)
+shown.to_image().convert("RGB").save(IMAGES / "reading.webp", quality=QUALITY, method=6)
+draw(explain(recognizer, line)).to_image().convert("RGB").save(IMAGES / "explanation.webp", quality=QUALITY, method=6)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")
 with TemporaryDirectory() as folder:
@@ -58,9 +58,9 @@ with TemporaryDirectory() as folder:
         builder.read(letter)
     with open_index(path) as index:
         hits = draw_hits(index.search("the", least=0.5)[:4]).to_image()
-        hits.convert("RGB").save(IMAGES / "hits.webp", quality=QUALITY)
+        hits.convert("RGB").save(IMAGES / "hits.webp", quality=QUALITY, method=6)
 [given] = open_proof_inputs([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
 sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)])
-sheet.convert("L").save(IMAGES / "check.webp", quality=QUALITY)
+sheet.convert("L").save(IMAGES / "check.webp", quality=QUALITY, method=6)

@@ -34,6 +34,7 @@ def drethtr(monkeypatch, capsys):
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["drethtr", *map(str, arguments)])
+        monkeypatch.setenv("PYTHONSAFEPATH", "1")  # as `main` does for all that follows
         try:
             main()
             code = 0

@@ -152,6 +152,7 @@ def run_here(arguments):
     code, said = 0, [TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2)]
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(said[0]), redirect_stderr(said[1]):
         patch.setattr(sys, "argv", ["drethtr", *arguments])
+        patch.setenv("PYTHONSAFEPATH", "1")  # as `main` does for all that follows
         try:
             main()
         except SystemExit as end:

@@ -88,7 +88,8 @@ def launch(data: Path, program: list[str], *, processes: int, **variables: str) 
     """Start a Python program in its own process group; torchrun starts several processes."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     command = [sys.executable, *(torchrun if processes > 1 else []), *program]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"} | variables
+    # A command that ran in this process may have set PYTHONSAFEPATH, and programs of tests import their neighbors.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": ""} | variables
     return subprocess.Popen(command, cwd=data, env=environment, stderr=subprocess.PIPE, start_new_session=True)
 
 

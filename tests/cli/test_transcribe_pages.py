@@ -151,8 +151,9 @@ def test_hidden_files_are_no_images(transcribe, scans):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_disk_is_named():
     command = [sys.executable, "-m", "drethtr", "info"]
+    buffered = os.environ | {"PYTHONUNBUFFERED": ""}
     with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=buffered)
     assert ended.returncode == 2 and ended.stderr == "drethtr: cannot write the output: No space left on device\n"
 
 

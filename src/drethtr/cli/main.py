@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOSPC, ENOTDIR, EROFS
+from io import StringIO
 from typing import Annotated, Any
 
 import typer
@@ -139,6 +140,8 @@ def main() -> None:
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
+        if error.filename is None:
+            sys.stdout = StringIO()  # or Python tries to write the rest once more at the end, and exits with 120
         typer.echo(shown(f"drethtr: {error.filename or 'cannot write the output'}: {error.strerror}"), err=True)
         sys.exit(2)
     except DrethtrError as error:
