@@ -59,7 +59,7 @@ def test_a_result_that_another_program_has_changed_is_not_replaced(tmp_path):
     file = put_page(tmp_path, "a")
     changed = re.sub(rb"(<LastChange>)[^<]*", rb"\g<1>2030-01-01T00:00:00Z", file.read_bytes())
     file.write_bytes(changed)
-    with pytest.raises(DataError, match="another program wrote it; write elsewhere"):
+    with pytest.raises(DataError, match="another program wrote or changed it; write elsewhere"):
         write_result(file, b"new")
     assert file.read_bytes() == changed
 
@@ -68,7 +68,7 @@ def test_a_result_that_another_program_has_changed_is_not_replaced(tmp_path):
 def test_a_result_that_another_program_wrote_is_not_replaced(tmp_path, format):
     file = foreign(put_page(tmp_path, "a", format))
     theirs = file.read_bytes()
-    with pytest.raises(DataError, match="another program wrote it; write elsewhere with --output"):
+    with pytest.raises(DataError, match="another program wrote or changed it; write elsewhere with --output"):
         write_result(file, b"new")
     assert file.read_bytes() == theirs
 

@@ -302,7 +302,9 @@ def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
     """
     refuse_losing_work(path, remedy)
     if may_hold_work(path) and is_there(path) and is_of_others(path):
-        raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)
+        raise DataError(
+            "is not replaced, because another program wrote or changed it; write elsewhere with --output", path
+        )
 
 
 def refuse_losing_work(path: Path, remedy: str) -> None:
