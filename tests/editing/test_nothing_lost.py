@@ -24,7 +24,8 @@ from drethtr.documents.transcription import Review, Transcription
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.page_files import Stale
 from drethtr.editing.workspace import Workspace
-from drethtr.pages.task import FileTask, write_update
+from drethtr.pages.results import write_update
+from drethtr.pages.task import FileTask
 
 SCHEDULES = int(os.environ.get("DRETHTR_SCHEDULES", "50"))
 ACTIONS = 8

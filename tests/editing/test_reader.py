@@ -22,8 +22,8 @@ from drethtr.editing.layout import Delete
 from drethtr.editing.overview import Summary
 from drethtr.editing.page_files import Missing
 from drethtr.layout.projection import Projection
+from drethtr.pages.results import work_in
 from drethtr.pages.segmentation import Segmentation, segmentation_named
-from drethtr.pages.task import work_in
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Page
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import provenance_of
+from drethtr.pages.results import write_result
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.task import FileTask, refuse_overwriting, task_for, write_result
+from drethtr.pages.task import FileTask, refuse_overwriting, task_for
 from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.proof import PageProof

@@ -130,28 +130,28 @@ class TextLog(RunLog):
         super().planned(plan, units, unit)
         self.files = len(plan.waiting) + self.before + len(self.stale) + len(self.failures)
         if plan.done:
-            cure = anew(plan.done, "--force reads them again")
+            cure = how_to_replace(plan.done, "--force reads them again")
             say(f"{self.before:,} of {self.files:,} files already have results; {cure}")
         if updated := [task for task in plan.outdated if task.in_place]:
             say(
-                f"drethtr: {some(updated)}: newer than other results in {self.output}, which are kept and may have the "
-                "text of before; to write these again, delete them and repeat the command"
+                f"drethtr: {some(updated)}: newer than other results in {self.output}, which are kept and may still "
+                "have the earlier text; to write these again, delete them and repeat the command"
             )
         if corrected := [task for task in plan.outdated if not task.in_place]:
             say(
                 f"drethtr: {some(corrected)}: a person has since corrected results in {self.output}; the others "
-                "still have the text of before; to write these again, delete them, give the corrected files as inputs, "
+                "still have the earlier text; to write these again, delete them, give the corrected files as inputs, "
                 "name only the other formats, and add --update"
             )
         if plan.unrecorded:
             say(
                 f"drethtr: {some(plan.unrecorded)}: the results in {self.output} have no record of how they were made; "
-                f"they are kept; {anew(plan.unrecorded, '--force replaces them')}"
+                f"they are kept; {how_to_replace(plan.unrecorded, '--force replaces them')}"
             )
         for reason, tasks in plan.refused.items():
             say(
                 f"drethtr: {some(tasks)}: the results in {self.output} were {reason}; they are kept; choose another "
-                f"--output, or {anew(tasks, 'add --force to replace them')}"
+                f"--output, or {how_to_replace(tasks, 'add --force to replace them')}"
             )
         if units and not (self.output is None and self.unit == "line"):  # printed text shows the progress itself
             from tqdm import tqdm  # takes longer to import than the command line
@@ -209,8 +209,8 @@ def some(tasks: Sequence[FileTask]) -> str:
     return first_of([task.name for task in tasks], SHOWN_FILES)
 
 
-def anew(tasks: Sequence[FileTask], force: str) -> str:
-    """How to write results again; not by `force` where files are updated, since it reads texts of people over."""
+def how_to_replace(tasks: Sequence[FileTask], force: str) -> str:
+    """How to replace results: by `force`, except where files are updated, since it would also replace given texts."""
     return "delete them to write them again" if any(task.updated is not None for task in tasks) else force
 
 

@@ -152,6 +152,7 @@ def image_beside(
         if (found := next(given, None)) is not None:
             return found
     near, endings = path.parents[:2], (*IMAGES, *map(str.upper, IMAGES))
+    # Its own name in the folder above (own[1:]) comes after the image that it names, if that is beside it.
     own = [[folder / f"{page_stem(path)}{ending}" for ending in endings] for folder in near] if is_renamed else []
     if (found := next(filter(exists or is_file, chain(*own[:1])), None)) is not None:
         return found
@@ -164,9 +165,8 @@ def image_beside(
     alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
     respelled = (found for folder in folders if image for found in images_called(folder, image))
     elsewhere = (found for name in dict.fromkeys((image, *stems)) if name for found in in_image_folders(path, name))
-    for place in chain(
-        *own[1:], named, respelled, alike, elsewhere
-    ):  # hundreds of paths, of which the first usually exists
+    # Hundreds of paths, of which the first usually exists.
+    for place in chain(*own[1:], named, respelled, alike, elsewhere):
         # Near first: on Windows, only to look at a name such as //host/x connects to that host.
         if is_near(place, path.parents[:2][-1]) and place != path and (exists or is_file)(place):
             return place

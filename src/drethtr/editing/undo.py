@@ -2,7 +2,7 @@
 
 A file is taken apart into its lines, the texts of its regions, and the frame around them, which holds all else: order,
 regions, and what other programs wrote. A difference has each of these parts before and after, as far as they differ.
-Taking it back gives the bytes of before; where a part has changed since, the two changes are merged, as in version
+Taking it back restores the earlier bytes; where a part has changed since, the two changes are merged, as in version
 control, or refused.
 """
 

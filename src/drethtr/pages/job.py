@@ -40,10 +40,11 @@ from drethtr.images.line import Line
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
 from drethtr.pages.record import made_with, provenance_of
+from drethtr.pages.results import refuse_replacing_results, write_result, write_update
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, Sheets, refuse_replacing_results, write_result, write_update
+from drethtr.pages.task import UPDATE, FileTask, Sheets
 from drethtr.pages.transcribe import LineCallback, SegmentedPage, WholeLine, ignore_line, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer

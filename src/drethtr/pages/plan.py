@@ -13,8 +13,9 @@ from drethtr.base.files import is_there, tidied
 from drethtr.base.locks import claimed, note_on, remove_note
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import Entry, Records, digest_of, state_of
+from drethtr.pages.results import work_in
 from drethtr.pages.source import DESCRIPTIONS
-from drethtr.pages.task import FileTask, work_in
+from drethtr.pages.task import FileTask
 
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 """The settings that determine the content of a result, by the name of its format."""

@@ -12,9 +12,10 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import made_here
 from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
+from drethtr.pages.results import refuse_losing_work, write_result
 from drethtr.pages.segmentation import Segmentation, name_of
 from drethtr.pages.source import Original
-from drethtr.pages.task import FileTask, refuse_losing_work, write_result
+from drethtr.pages.task import FileTask
 
 KEPT = "without --force it is kept"
 

@@ -16,8 +16,8 @@ from drethtr.documents.beside import DESCRIPTION, KINDS, page_stem
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import READABLE, are_below, find_inputs
 from drethtr.pages.record import Records
+from drethtr.pages.results import work_in
 from drethtr.pages.source import Original, open_originals
-from drethtr.pages.task import work_in
 
 RANGE = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
 

@@ -1,10 +1,8 @@
 """A file to read, the paths of its results, and which of them exist."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -17,21 +15,16 @@ from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, write_bytes
 from drethtr.base.links import refuse_link, text_of_own
-from drethtr.base.locks import change_bytes
-from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered_stem, page_stem, with_pages
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.json import write_json
-from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
-from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import MADE_HERE, first_bytes, page_in, read_page
-from drethtr.documents.update import update
+from drethtr.documents.read import read_page
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import files_of, state_of
-from drethtr.pages.source import DESCRIPTIONS, Original
+from drethtr.pages.source import Original
 from drethtr.pages.volume import given_name
 
 ReadPage: TypeAlias = Callable[[Original], Page]
@@ -265,119 +258,3 @@ def refuse_shared_results(tasks: Sequence[FileTask]) -> None:
                     f"{owner.path} and {task.path} would both be written to {target}; "
                     "rename one, or read them in two runs, each into its own folder"
                 )
-
-
-REREAD = "--update --force reads its other lines again"
-ELSEWHERE = "write elsewhere with --output, or delete it"
-
-CHANGED = re.compile(rb"<Created>([^<]*)</Created>\s*<LastChange>(?!\1<)")
-"""The metadata of a PAGE file that was changed after it was made; drethtr never writes that into its own."""
-
-
-def refuse_replacing_results(task: FileTask) -> None:
-    """Refuse to replace results with the work of a person, or files that other programs wrote.
-
-    Raises:
-        DataError: naming the first.
-    """
-    for name, path in task.results:
-        if name == UPDATE:
-            refuse_losing_work(path, ELSEWHERE)
-        else:
-            refuse_replacing(path)
-
-
-def may_hold_work(path: Path) -> bool:
-    """Whether a result can hold the work of a person; a link counts as what it leads to."""
-    return path.resolve().suffix in DESCRIPTIONS
-
-
-def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
-    """Refuse to replace a result on which a person has worked, or that another program wrote, maybe from ours.
-
-    One that cannot be read may go.
-
-    Raises:
-        DataError: saying why.
-    """
-    refuse_losing_work(path, remedy)
-    if may_hold_work(path) and is_there(path) and is_of_others(path):
-        raise DataError(
-            "is not replaced, because another program wrote or changed it; write elsewhere with --output", path
-        )
-
-
-def refuse_losing_work(path: Path, remedy: str) -> None:
-    """Refuse to replace a file on which a person has worked, whatever program wrote it.
-
-    Raises:
-        DataError: saying what the person did.
-    """
-    if work := work_in(path):
-        raise DataError(f"is not replaced, because {work}; {remedy}", path)
-
-
-def work_in(path: Path) -> str:
-    """What a person did to a result, in words; empty if nobody did anything, or it cannot be read.
-
-    Readings in `drethtr edit` and by `--update` are none of it.
-    """
-    if not may_hold_work(path) or not is_there(path):
-        return ""
-    try:
-        data = first_bytes(path, MAX_BYTES + 1)
-        reviewed = sum(line.is_reviewed for line in page_in(data, str(path), lambda image: None).lines)
-    except DataError:
-        return ""
-    if reviewed:
-        return f"a person corrected or confirmed {counted(reviewed, 'line')} of it"
-    return "it was edited in drethtr edit" if EDITED.encode() in data else ""
-
-
-def is_of_others(path: Path) -> bool:
-    """Whether another program was the last to write a page that can be read."""
-    with suppress(DataError):
-        head = first_bytes(path)
-        if MADE_HERE.search(head) is None or CHANGED.search(head) is not None:
-            read_page(path)
-            return True
-    return False
-
-
-def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:
-    """Write a result, unless a person or another program has written the file, maybe since the job began.
-
-    Raises:
-        DataError: if so, or if it cannot be written.
-    """
-
-    def change(found: bytes | None) -> bytes:
-        refuse_replacing(path, remedy)
-        return content
-
-    if may_hold_work(path):
-        change_bytes(path, change, MAX_BYTES)
-    else:
-        write_bytes(path, content)
-
-
-def write_update(task: FileTask, page: Page, provenance: Provenance, *, replace: bool) -> None:
-    """Write the text of a page into its file, or into a copy of it.
-
-    A person may have corrected the file since it was read: only lines get a text that stand where they stood, and have
-    none by now or, to `replace` them, have one that nobody has reviewed.
-
-    Raises:
-        DataError: if it cannot be written, or a person has worked on the copy.
-    """
-    target = task.updated
-    assert target is not None
-
-    def change(found: bytes | None) -> bytes:
-        if not task.in_place:
-            refuse_losing_work(target, ELSEWHERE)
-        if found is None or not task.in_place:
-            found = first_bytes(task.path, MAX_BYTES + 1)
-        return update(found, page, provenance, replace=replace, name=str(task.path), seen=task.contents.get(task.path))
-
-    change_bytes(target, change, MAX_BYTES)
