@@ -57,7 +57,7 @@ def names(folder):
 def test_pages_of_an_export_are_read_on_their_lines(transcribe, transkribus, tmp_path):
     outcome = transcribe(transkribus, "--format", "page", "--output", tmp_path / "out")
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err.startswith("3 lines came with a text that no program seems to have read")
+    assert outcome.err.startswith("3 lines already had text, apparently a person's")
     assert names(tmp_path / "out") == [f"{name}.page.xml" for name in ("0001", "0002", "0003")]
     page = read_page(tmp_path / "out" / "0001.page.xml")
     assert page.image == "0001.png" and [line.id for line in page.lines] == ["l0", "l1"]

@@ -75,7 +75,7 @@ def test_an_index_of_the_results_of_a_batch(drethtr, tiny_path, tmp_path):
 def test_hits_for_people_and_programs(search, tmp_path):
     outcome = search("thank", "news")
     assert outcome.out == f"1.00  {tmp_path}/archive/one.png l3  and [thank] you for the news\n"
-    assert outcome.err.endswith("1 line of an index of 8 lines; about 1 of them should be correct\n")
+    assert outcome.err.endswith("1 line in an index of 8 lines; about 1 should be correct\n")
     [hit] = json.loads(search("received", "--json").out)
     assert list(hit)[:6] == ["page", "line", "text", "probability", "box", "snippet"]
     assert (hit["line"], hit["text"], hit["probability"]) == ("l1", TEXTS[0], 1.0)

@@ -96,7 +96,7 @@ def test_a_word_document_with_a_byte_less_or_another_one_is_read_or_refused(text
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.rtf", b"x", "unknown kind of text"),
+        ("a.rtf", b"x", "unsupported text format"),
         ("a.txt", b"\xe9t\xe9", "save it as UTF-8"),
         ("a.json", b"{", "not valid JSON"),
         ("a.docx", b"PK", "not a Word document"),

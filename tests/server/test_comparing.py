@@ -89,7 +89,7 @@ def test_nothing_is_written(client, pages, tmp_path):
         ("Lorem ipsum dolor sit amet. " * 8, None, 422, "is not the text of a.png"),
         ("Всё смешалось в доме Облонских. " * 8, "theirs.txt", 422, "theirs.txt: this is not the text of a.png"),
         (b"\xff\x00\xfe", None, 422, "is not UTF-8"),
-        ("text", "theirs.rtf", 422, "unknown kind of text '.rtf'; known: .txt, .md, .xml, .json, .docx"),
+        ("text", "theirs.rtf", 422, "unsupported text format '.rtf'; supported: .txt, .md, .xml, .json, .docx"),
         ("PK", "theirs.docx", 422, "not a Word document"),
         ("<html/>", "../theirs.xml", 422, "theirs.xml: neither TEI, PAGE nor ALTO"),
         ("[" * 100_000, "theirs.json", 422, "not valid JSON"),

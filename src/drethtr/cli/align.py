@@ -70,7 +70,7 @@ def align(
         str,
         typer.Option(
             metavar="NAME",
-            help="Line breaks of the text: ignored, or kept: each of its lines is a line of the page, even if the "
+            help="Line breaks of the text: ignored, or kept: each line of text is a line of the page, even if the "
             "model can hardly read it.",
         ),
     ] = LineBreaks.IGNORED.value,

@@ -39,7 +39,7 @@ Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 NoToken = Annotated[
     bool,
-    typer.Option("--no-token", help="Let in everyone who reaches the port: behind a proxy that checks who asks."),
+    typer.Option("--no-token", help="Require no token: only for use behind a proxy that authenticates users."),
 ]
 
 MIN_TOKEN = 32

@@ -45,7 +45,7 @@ def index(
         str | None,
         typer.Option(
             metavar="TARGET",
-            help="Also update this: parquet, a table beside the index; or a database that many can fill and search, "
+            help="Also update this: parquet, a table beside the index; or a database shared by several machines, "
             "such as postgresql://user@host/name.",
         ),
     ] = None,

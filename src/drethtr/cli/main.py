@@ -39,7 +39,7 @@ MODEL = {
     "info": ("model.info", "Describe a model, and check or extend its model card."),
     "finetune": ("model.finetune", "Fine-tune a model on your lines; 50 are enough to start."),
     "train": ("model.train", "Train a model from scratch, as a run file says."),
-    "train-layout": ("model.train:train_layout", "Train the network that finds lines, as a run file says."),
+    "train-layout": ("model.train:train_layout", "Train the line detector, as a run file says."),
     "calibrate": ("model.calibrate", "Choose the best decoder, and calibrate confidences."),
     "language": ("model.language", "Add character n-grams of your texts."),
     "rescorer": ("model.rescorer", "Train the language model that rescores candidates."),

@@ -206,7 +206,7 @@ TableOrder = Annotated[
     name_option(
         "--order",
         ("auto", "rows", "columns"),
-        "How found tables are read: rows, columns, or auto, which is rows.",
+        "Reading order of detected tables: rows, columns, or auto (rows).",
     ),
 ]
 OutlinesName = Annotated[
@@ -240,7 +240,9 @@ Settings = Annotated[
 ChangedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 OutputModel = Annotated[Path | None, output_option("FILE", "Output model; default: MODEL itself, with --force.")]
 ForceModel = Annotated[bool, typer.Option("--force", help="Replace an existing model.")]
-TrainingData = Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")]
+TrainingData = Annotated[
+    list[str], typer.Argument(metavar="DATA", help="Transcribed lines: the training data of MODEL.")
+]
 Texts = Annotated[
     list[Path] | None,
     typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),

@@ -134,14 +134,15 @@ class TextLog(RunLog):
             say(f"{self.before:,} of {self.files:,} files already have results; {cure}")
         if updated := [task for task in plan.outdated if task.in_place]:
             say(
-                f"drethtr: {some(updated)}: newer than other results in {self.output}, which are kept and may still "
-                "have the earlier text; to write these again, delete them and repeat the command"
+                f"drethtr: {some(updated)}: newer than the other results in {self.output}, which were kept and may "
+                "still have the earlier text; to write those again, delete them, not the corrected file, and repeat the "
+                "command"
             )
         if corrected := [task for task in plan.outdated if not task.in_place]:
             say(
                 f"drethtr: {some(corrected)}: a person has since corrected results in {self.output}; the others "
-                "still have the earlier text; to write these again, delete them, give the corrected files as inputs, "
-                "name only the other formats, and add --update"
+                "still have the earlier text; to write the others again, delete only them, then run with the corrected "
+                "files as inputs, only the other formats, and --update"
             )
         if plan.unrecorded:
             say(

@@ -137,4 +137,4 @@ def summary(hits: Sequence[Hit], lines: int, least: float, limit: int, *, pages:
     right = sum(hit.probability for hit in hits)
     found = counted(len(hits), "page" if pages else "line")
     more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""
-    return f"{found} of an index of {lines:,} lines; about {right:.0f} of them should be correct{more}"
+    return f"{found} in an index of {lines:,} lines; about {right:.0f} should be correct{more}"

@@ -35,7 +35,7 @@ def segment(
     images: ImagesFolder = None,
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace files of drethtr that nobody edited.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that drethtr wrote and nobody edited.")] = False,
     threads: Annotated[
         int | None, threads_option("Threads to find lines with; default: one per free processor.")
     ] = None,

@@ -105,7 +105,7 @@ class TranscribeOptions:
     ] = None
     force: Annotated[
         bool,
-        typer.Option("--force", help="Replace existing files and texts, except the work of people and other programs."),
+        typer.Option("--force", help="Replace existing files and texts, except those by people or other programs."),
     ] = False
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False
     log: LogName = "text"
@@ -275,8 +275,8 @@ def run_job(
     summary = job.run(load, show, ignore_line if builder is None else builder.on_line)
     if summary.doubts.unused:
         log.note(
-            f"{counted(summary.doubts.unused, 'line')} came with a text that no program seems to have read; the "
-            "results have the model's reading instead; add --update to keep given texts"
+            f"{counted(summary.doubts.unused, 'line')} already had text, apparently a person's; the "
+            "results have the model's reading instead; add --update to keep the given texts"
         )
     log.finished(summary)
     return summary
@@ -337,7 +337,7 @@ def refuse_joined(job: PageJob) -> None:
     for name, format in job.formats.items():
         files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
         if files > 1 and format.row is None:
-            raise ConfigError(f"--format {name} would print {files} files in a row; give a folder as --output")
+            raise ConfigError(f"--format {name} can print only one file, not {files}; give a folder as --output")
 
 
 def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:

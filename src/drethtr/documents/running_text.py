@@ -109,7 +109,7 @@ def reader_of(path: Path) -> Callable[[bytes, Path], str]:
     """
     reader = READERS.get(path.suffix.lower())
     if reader is None:
-        raise DataError(f"unknown kind of text {path.suffix!r}; known: {', '.join(READERS)}", path)
+        raise DataError(f"unsupported text format {path.suffix!r}; supported: {', '.join(READERS)}", path)
     return reader
 
 

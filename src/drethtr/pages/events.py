@@ -21,7 +21,7 @@ class DoubtCounts:
 
     kept          lines that were not read because they had text
     reviewed      lines that were not read because a person had corrected or confirmed them
-    unused        lines that were read although their files have a text that no program seems to have read
+    unused        lines that were read although their files have text that is apparently a person's
     uncalibrated  whether some confidences are not calibrated
     """
 

@@ -104,9 +104,7 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     if not divisions:
         raise DataError(f"METS without pages: no structMap orders the {len(listed)} files that it lists", path)
     if not any(file.is_image for part in divisions for file in files_of(part, listed)[0]):
-        raise DataError(
-            f"METS without pages to read: of page 1, {without_image(*files_of(divisions[0], listed))}", path
-        )
+        raise DataError(f"METS without readable pages; page 1: {without_image(*files_of(divisions[0], listed))}", path)
     found = [page for part in divisions for page in pages_of(path, part, listed)]
     if len(found) > MAX_PAGES:
         raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)

@@ -111,7 +111,7 @@ class Record:
         if len(content) > MAX_BYTES:  # the newest rows would be missing
             raise DataError(
                 f"has more than {MAX_BYTES >> 20} MiB; choose another --output, or delete it, "
-                "after which nothing is known of how the results beside it were made",
+                "but then drethtr no longer knows how the results beside it were made",
                 self.path,
             )
         # A row without its end is that of a killed process; the next one must begin in a row of its own.

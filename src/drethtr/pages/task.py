@@ -228,8 +228,7 @@ def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders, texts: Itera
     for task in tasks:
         if task.updated is not None and task.wanted.count(task.updated) > 1:
             raise DataError(
-                f"its updated copy and its new file would both be {task.updated}; "
-                "choose one of them, or rename the input",
+                f"--update and --format would both write {task.updated}; leave one out, or rename the input",
                 task.path,
             )
     refuse_shared_results(tasks)

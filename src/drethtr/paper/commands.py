@@ -107,7 +107,7 @@ def convert(
     """Convert the authors' weights to a model.
 
     Nothing in the file is executed; every weight must be used. The weights do not reveal decay, prior, normalization,
-    or retention versus softmax: the published ones are assumed.
+    or retention versus softmax: the published settings are assumed.
     """
     require("torch", "train")
     refuse_results(output, force=force, inputs=[str(weights)])

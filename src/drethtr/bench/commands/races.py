@@ -53,7 +53,7 @@ def decoding(networks: Networks = None, batches: AnyBatches = None, beams: Beams
 @app.command()
 @with_race_options
 def memory(networks: Networks = None, batches: AnyBatches = None, beams: Beams = None, *, race: RaceOptions) -> Any:
-    """Compare the peak memory of these, each in its own process.
+    """Compare the peak memory of the same three, each in its own process.
 
     By default of compact and small, with batches of 16, and 1 and 10 beams.
     """
@@ -155,7 +155,7 @@ def everything(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Run the five benchmarks above; write tables, JSON and charts to a folder (an hour on two cores)."""
+    """Run decoding, memory, length, strategies and peers; write tables, JSON and charts (an hour on two cores)."""
     require("torch", "train")
     from drethtr.network.precision import open_device
     from drethtr.paper.speed.peers import check_transformers

@@ -69,7 +69,9 @@ def calibrate(
     if fits and fits[0].held_out:
         typer.echo(held_out_table(fits[0]))
     if any(rate.inherited for rate in record.error_rates):
-        typer.echo(f"Expected error rates are estimates, as before: to fit them takes {MIN_SETS + 1} sets.")
+        typer.echo(
+            f"Error-rate predictions are unchanged and marked as estimates: fitting them takes {MIN_SETS + 1} sets."
+        )
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "kept" if record.unlike_training is not None else "not fitted"
         typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")

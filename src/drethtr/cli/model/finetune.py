@@ -63,7 +63,7 @@ class FinetuneOptions:
         bool,
         typer.Option(
             "--cross-fit",
-            help="Measure on two thirds of the lines, read by models that learned from the others, and then train on "
+            help="Measure on two thirds of the lines, each read by a model trained on the others, then train on "
             "all lines; for data with few lines; takes about twice as long.",
         ),
     ] = False
@@ -84,7 +84,7 @@ class FinetuneOptions:
     images: ImagesFolder = None
     layout: Annotated[
         bool,
-        typer.Option("--layout", help="DATA are pages with corrected lines: fine-tune the network that finds lines."),
+        typer.Option("--layout", help="DATA are pages with corrected lines: fine-tune the line detector."),
     ] = False
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what would be done, and how long it would take.")

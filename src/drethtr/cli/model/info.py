@@ -41,15 +41,13 @@ LABELS = {"samples": "lines seen", "hours": "hours of training"}
 def info(
     model: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="MODEL", help="A model, adapter or network that finds lines; default: the included model."
-        ),
+        typer.Argument(metavar="MODEL", help="A model, adapter or line detector; default: the included model."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only print what the model card lacks for sharing.")] = False,
     settings: Annotated[
         bool,
         typer.Option(
-            "--settings", help="Only print which settings of its run differ from the defaults, as --set does."
+            "--settings", help="Only print the training settings that differ from the defaults, in the form of --set."
         ),
     ] = False,
     add: Annotated[
@@ -75,7 +73,7 @@ def info(
     path = model if model is not None else SHIPPED
     if path.is_file() and LINES in read_metadata(path):
         if check or add:
-            raise DataError("--check and --add are for models that read", path)
+            raise DataError("--check and --add are for recognition models, not line detectors", path)
         finder = load_lines(path)
         echo(settings_of(finder.card, path) if settings else lines_description(finder, path))
         return
@@ -105,7 +103,7 @@ def settings_of(card: Mapping[str, Any], path: Path) -> Sequence[str]:
         DataError: if the card has none.
     """
     if RUN not in card:
-        raise DataError("its card has no settings of a run", path)
+        raise DataError("its card records no training settings", path)
     return list(settings_in(card[RUN]))
 
 

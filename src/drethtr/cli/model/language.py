@@ -34,7 +34,7 @@ def language(
             metavar="S",
             min=0,
             max=1,
-            help="Weight of the --text files; the lines get the rest. With no line in the language, they get all.",
+            help="Weight of the --text files, the rest is that of the lines; 1 if no line is in the language.",
         ),
     ] = 0.4,
     lines: Annotated[int, typer.Option(metavar="N", min=1, help="Number of lines drawn from the texts.")] = 800_000,

@@ -59,7 +59,10 @@ def predict_cer(
     ctx: typer.Context,
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="FOLDER", help="Folders of line images, or of PAGE or ALTO files; data files."),
+        typer.Argument(
+            metavar="FOLDER",
+            help="Line images, PAGE or ALTO files, folders of them, or data files; with --lines, scans.",
+        ),
     ],
     limit: Limit = None,
     seed: Seed = 0,
@@ -225,8 +228,8 @@ def read_scans(
         typer.echo(f"No text was found on any of {counted(len(doubts), 'page')}.", err=True)
         raise typer.Exit(1)
     if given:
-        of_files = f"the lines of {given} of {counted(len(doubts), 'page')} are those of their files"
-        say(f"{of_files}, and what they may cost is not added; --lines rapid finds them again")
+        of_files = f"the lines of {given} of {counted(len(doubts), 'page')} come from PAGE or ALTO files"
+        say(f"{of_files}, so layout errors are not included; --lines rapid detects the lines again")
     return ReadPages(doubts, calibrated, len(errors), len(doubts) + len(errors))
 
 

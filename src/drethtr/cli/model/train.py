@@ -61,7 +61,7 @@ def train(*, options: TrainOptions) -> None:
 
 @with_options("options", TrainOptions)
 def train_layout(*, options: TrainOptions) -> None:
-    """Train the network that finds lines, from the included one or another, as a run file says."""
+    """Train the line detector, from the included one or another, as a run file says."""
     require("torch", "train")
     from drethtr.training.layout import loop
     from drethtr.training.layout.run import LayoutRun

@@ -57,7 +57,7 @@ class ALTOEditor(Editor):
             new.set("TAGREFS", " ".join(tags))
 
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
-        raise DataError("ALTO has no tags for passages; export this page as PAGE and use that")
+        raise DataError("ALTO cannot tag parts of a line; export this page as PAGE and use that")
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
         yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))

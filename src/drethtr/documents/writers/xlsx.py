@@ -107,7 +107,7 @@ def sheet(table: Cells) -> bytes:
     root = ET.Element("worksheet", xmlns=MAIN)
     data = ET.SubElement(root, "sheetData")
     if len(table) > MAX_ROWS or max(map(len, table), default=0) > MAX_COLUMNS:
-        raise DataError("a table is larger than a sheet of Excel can be; write it with --format tables")
+        raise DataError("a table is too large for an Excel sheet; write it with --format tables")
     for number, row in enumerate(table, 1):
         element = ET.SubElement(data, "row", r=str(number))
         for column, regions in enumerate(row):

@@ -40,7 +40,7 @@ MEASURED = 2
 """Folds to measure on. The third would cost a fourth training, for an interval a fifth narrower."""
 
 MIN_LINES = 20
-"""Minimum number of lines for fine-tuning: about a page, after which 34.6 % CER of a hand never met became 26.8 %
+"""Minimum number of lines for fine-tuning: about a page, after which 34.6 % CER of an unseen hand became 26.8 %
 (LOG.md, 2026-11-27)."""
 
 REMEMBERED = 100

@@ -19,7 +19,7 @@ export function useDoubts(store, { active, selectNext, leave, rest }, { threshol
     if (next)
       say(`Look at “${next.text}”, confidence ${percent(next.confidence)}`, true); // as the word shows it
     else if (by > 0) leave(`No more words to look at on this page; ${leftSaid(left)}.`, "F2", seek);
-    else say("No earlier words to look at on this page.");
+    else say("No earlier marked words on this page.");
   };
   const { order } = store;
   useEffect(() => {
