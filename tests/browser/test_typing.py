@@ -7,6 +7,7 @@ from time import sleep
 from browser_steps import enter, served, text_of, texts, wait_until_saved
 from edited_folders import put_page
 from made_pages import TEXTS
+from waiting import until
 
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
@@ -353,9 +354,10 @@ def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page,
         page.keyboard.press("Tab")
         page.keyboard.type(text)
     page.keyboard.press("Tab")
-    page.wait_for_function("fetch('/api/edition').then((got) => got.json()).then((told) => told.shelf_mark)")
+    kept = folder / "drethtr.edition.json"
+    until(lambda: json.loads(kept.read_text(encoding="utf-8"))["shelf_mark"])
     assert asked.value.ok and not previews
-    about = json.loads((folder / "drethtr.edition.json").read_text(encoding="utf-8"))
+    about = json.loads(kept.read_text(encoding="utf-8"))
     typed = [about[key] for key in ("title", "author", "shelf_mark", "language")]
     assert typed == ["Letters", "Anne Grey", "MS 17", "la"]
 

@@ -424,7 +424,7 @@ def test_a_text_of_somebody_is_read_over_only_with_a_word_about_it(drethtr, expo
     assert outcome.code == 0 and kept == bool(options)
     assert outcome.err.startswith("1 line already had text, apparently a person's") != kept
     again = drethtr("transcribe", tmp_path / "out" / "a.alto.xml", "--images", export, "--model", tiny_path)
-    assert again.code == 0 and ("came with a text" in again.err) == kept
+    assert again.code == 0 and ("already had text" in again.err) == kept
 
 
 def lose_place(path, *ids):
@@ -440,7 +440,7 @@ def test_given_lines_that_cannot_be_read_are_named(drethtr, export, tiny_path):
     lose_place(path, "l0")
     outcome = drethtr("transcribe", path, "--model", tiny_path)
     assert outcome.code == 0 and outcome.out.count("\n") == 1 and "abc" not in outcome.out
-    assert outcome.err.startswith(f"{path}: 1 of 2 given lines could not be read: l0\n1 line came with a text")
+    assert outcome.err.startswith(f"{path}: 1 of 2 given lines could not be read: l0\n1 line already had text")
 
 
 def test_a_coordinate_that_is_none_costs_its_place_only(drethtr, export, tiny_path):
@@ -555,7 +555,7 @@ def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_
     os.utime(out / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
     told = transcribe(scan, "page,csv").err
     assert "one.png: a person has since corrected results in" in told
-    assert "delete them, give the corrected files as inputs, name only the other formats, and add --update" in told
+    assert "delete only them, then run with the corrected files as inputs" in told
     (out / "one.csv").unlink()
     assert transcribe(path, "csv", "--update").code == 0
     assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
@@ -570,7 +570,7 @@ def test_a_file_that_is_newer_than_its_other_results_is_named(drethtr, export, t
     assert "newer than" not in drethtr(*run).err + drethtr(*run).err
     path.write_bytes(path.read_bytes().replace(b"abc", b"corrected"))
     os.utime(text, ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
-    assert f"a.xml: newer than other results in {path.parent}" in drethtr(*run).err
+    assert f"a.xml: newer than the other results in {path.parent}" in drethtr(*run).err
     text.unlink()
     assert "newer than" not in drethtr(*run).err and "corrected" in text.read_text(encoding="utf-8")
 

@@ -135,8 +135,8 @@ class TextLog(RunLog):
         if updated := [task for task in plan.outdated if task.in_place]:
             say(
                 f"drethtr: {some(updated)}: newer than the other results in {self.output}, which were kept and may "
-                "still have the earlier text; to write those again, delete them, not the corrected file, and repeat the "
-                "command"
+                "still have the earlier text; to write those again, delete them, not the corrected file, and repeat "
+                "the command"
             )
         if corrected := [task for task in plan.outdated if not task.in_place]:
             say(

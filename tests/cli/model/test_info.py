@@ -116,4 +116,4 @@ def test_a_network_that_finds_lines_is_described(drethtr, tmp_path):
     assert told.code == 0 and "finds lines" in told.out and model.hash in told.out
     assert "crops seen: 4000" in told.out and "f: 91.2 %" in told.out
     refused = drethtr("model", "info", tmp_path / "lines.safetensors", "--check")
-    assert refused.code == 2 and "for models that read" in refused.err
+    assert refused.code == 2 and "are for recognition models" in refused.err
