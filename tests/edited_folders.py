@@ -50,6 +50,13 @@ def put_page(folder, stem, format="page", confidence=0.9, lines=LINES, ink=40):
     return path
 
 
+def approve(path, status="GT"):
+    """Give a page file the status that somebody set in Transkribus; returns it."""
+    told = f'<TranskribusMetadata docId="1" pageNr="1" status="{status}"/></Metadata>'
+    path.write_text(path.read_text(encoding="utf-8").replace("</Metadata>", told), encoding="utf-8")
+    return path
+
+
 def put_index(folder, description, model, lines="auto"):
     """Index the pages that a file describes, for the searches of the editor."""
     recognizer = Recognizer.load(model, decoder="ctc", posteriors=True)

@@ -22,7 +22,7 @@ def page_xml(image, texts, height):
     )
     space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?><PcGts xmlns="{space}"><Metadata/>'
+        f'<?xml version="1.0" encoding="UTF-8"?><PcGts xmlns="{space}"><Metadata></Metadata>'
         f'<Page imageFilename="{image}" imageWidth="400" imageHeight="{height}"><TextRegion id="r">'
         f'<Coords points="0,0 400,0 400,{height} 0,{height}"/>{lines}</TextRegion></Page></PcGts>'
     )

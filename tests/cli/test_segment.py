@@ -1,5 +1,7 @@
 """`drethtr segment` on pages of a made hand."""
 
+from shutil import make_archive
+
 import pytest
 from made_pages import TEXTS, blank, letter, write
 from PIL import Image
@@ -39,6 +41,13 @@ def test_existing_files_are_kept_and_not_taken_for_scans(segment, scan):
     outcome = segment(scan)
     assert outcome.code == 0 and "1 file kept" in outcome.out and path.read_bytes() == corrected
     assert segment(scan, "--force").code == 0 and path.read_bytes() != corrected
+
+
+def test_results_are_never_lost_in_the_folder_of_an_unpacked_file(segment, scan, tmp_path):
+    archive = make_archive(str(tmp_path / "box"), "zip", scan.parent)
+    outcome = segment(archive)
+    assert outcome.code == 2 and "box.zip: results cannot be beside its scans; give a folder" in outcome.err
+    assert segment(archive, "--output", tmp_path / "out").code == 0 and (tmp_path / "out" / "letter.page.xml").exists()
 
 
 @pytest.mark.parametrize("format", ["page", "alto"])

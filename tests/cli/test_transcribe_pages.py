@@ -12,6 +12,7 @@ import numpy as np
 import pikepdf
 import pypdfium2
 import pytest
+from edited_folders import approve
 from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import draw_page, put_page
@@ -508,18 +509,21 @@ def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, ti
 @pytest.mark.parametrize(
     "options", [("--format", "txt,page", "--output", "OUT"), ("--update",), ("--update", "--force")], ids=str
 )
-def test_a_line_that_a_person_reviewed_is_never_read(drethtr, export, tiny_path, tmp_path, options):
+@pytest.mark.parametrize("approved", [False, True], ids=["the line", "its page"])
+def test_a_line_that_a_person_reviewed_is_never_read(drethtr, export, tiny_path, tmp_path, options, approved):
     path = export / "page" / "a.xml"
     put_page(export / "a.png", path, ["abc", "mine"])
-    path.write_text(
-        path.read_text(encoding="utf-8").replace('id="l1"', 'id="l1" custom="drethtr {review:confirmed;}"'), "utf-8"
-    )
+    if approved:
+        approve(path)
+    else:
+        confirmed = path.read_text(encoding="utf-8").replace('id="l1"', 'id="l1" custom="drethtr {review:confirmed;}"')
+        path.write_text(confirmed, encoding="utf-8")
     options = [str(tmp_path / "out") if option == "OUT" else option for option in options]
     outcome = drethtr("transcribe", path, "--model", tiny_path, *options)
     assert outcome.code == 0
     read = read_page(tmp_path / "out" / "a.page.xml" if "--output" in options else path).lines
     assert read[1].text == "mine" and read[1].is_reviewed
-    assert (read[0].text == "abc") == (options == ["--update"])
+    assert (read[0].text == "abc") == (options == ["--update"] or approved)
 
 
 def test_force_does_not_replace_the_work_of_a_person(transcribe, scans):

@@ -10,7 +10,7 @@ from threading import Thread
 
 import printed_pages
 import pytest
-from edited_folders import foreign, put_page
+from edited_folders import approve, foreign, put_page
 from made_pages import TEXTS
 from PIL import Image
 
@@ -358,7 +358,7 @@ def test_the_overview_counts_and_remembers(tmp_path):
 
 @pytest.mark.parametrize(("status", "confirmed"), [("GT", 4), ("FINAL", 4), ("DONE", 4), ("IN_PROGRESS", 0)])
 def test_a_page_that_is_done_in_transkribus_is_confirmed(tmp_path, status, confirmed):
-    done_in_transkribus(foreign(put_page(tmp_path, "a", confidence=None)), status)
+    approve(foreign(put_page(tmp_path, "a", confidence=None)), status)
     with Workspace.open(tmp_path) as folder:
         [row] = folder.pages()
         assert (row["confirmed"], row["corrected"]) == (confirmed, 4 - confirmed)
@@ -367,13 +367,8 @@ def test_a_page_that_is_done_in_transkribus_is_confirmed(tmp_path, status, confi
         assert row["corrected"] == (1 if confirmed else 4)
 
 
-def done_in_transkribus(path, status):
-    told = f'<TranskribusMetadata docId="1" pageNr="1" status="{status}"/></Metadata>'
-    path.write_text(path.read_text(encoding="utf-8").replace("</Metadata>", told), encoding="utf-8")
-
-
 def test_what_was_read_here_and_approved_in_transkribus_outlasts_changes_of_the_layout(tmp_path):
-    done_in_transkribus(put_page(tmp_path, "a", confidence=0.9), "GT")
+    approve(put_page(tmp_path, "a", confidence=0.9), "GT")
     with Workspace.open(tmp_path) as folder:
         [page] = folder.folder_pages
         _, y = lines_of(folder)[2].content.baseline[0]

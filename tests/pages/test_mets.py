@@ -74,7 +74,7 @@ def test_the_largest_image_that_is_here_is_read(workspace):
     }
     [found] = open_originals(volume(workspace, groups, ("1", ["T", "D", "M", "P"])))
     assert found.source.path.name == "b c.png"
-    with pytest.raises(DataError, match=r"of page 1, it has no image, only a PDF; give that itself: volume\.pdf"):
+    with pytest.raises(DataError, match=r"page 1: it has no image, only a PDF; give that itself: volume\.pdf"):
         open_originals(volume(workspace, groups, ("1", ["T", "P"])))
 
 

@@ -3,6 +3,8 @@
 from contextlib import suppress
 
 import pytest
+from archives import build_index
+from edited_folders import approve, put_page
 from made_pages import TEXTS
 
 from drethtr.base.errors import ConfigError, DataError
@@ -22,6 +24,16 @@ def test_a_word_that_a_person_wrote_is_certain_and_marked(index):
     assert hit.snippet == "Dear Sir, I have [received]"
     box = hit.box
     assert 60 < box.top < 110 and box.bottom > box.top and box.right > box.left > 80, "on the right of the first line"
+
+
+@pytest.mark.parametrize(("format", "confirmed"), [("page", False), ("page", True), ("alto", False)])
+def test_a_text_with_confidences_is_certain_only_if_a_person_confirmed_it(recognizer, tmp_path, format, confirmed):
+    path = put_page(tmp_path / "scans", "a", format, confidence=0.9)
+    if confirmed:
+        approve(path)
+    build_index(path.parent, recognizer, tmp_path / "a.sqlite")
+    with open_index(tmp_path / "a.sqlite", threads=2) as opened:
+        assert [hit.text for hit in opened.search("news")] == [TEXTS[2]] * confirmed
 
 
 def test_phrases_run_over_line_ends_and_words_over_hyphens(index):

@@ -1,12 +1,15 @@
 """`drethtr segment`: find lines, regions and reading order of pages, without reading them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from tqdm import tqdm
 
-from drethtr.base.errors import DataError
+from drethtr.base.archive import archive_of
+from drethtr.base.cache import address_of
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import is_there
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, Lines, Pages, TableOrder, format_option, output_option, threads_option
@@ -16,6 +19,7 @@ from drethtr.pages.segment import segment_file
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
 from drethtr.pages.task import refuse_shared_results, task_for
+from drethtr.pages.volume import given_name
 
 WITH_LINES = {name: FORMATS[name] for name in ("page", "alto", "json")}
 """Formats that hold lines without text."""
@@ -49,6 +53,8 @@ def segment(
     segmentation = segmentation_named(lines, order)
     endings = [one.ending for one in formats.values()]
     selection = select(inputs, output, endings, pages=pages, recursive=recursive, images=images)
+    if output is None:
+        refuse_passing(selection.files)
     failed, done, kept, found = 0, 0, 0, 0
 
     def skip(error: DataError) -> None:
@@ -73,3 +79,17 @@ def segment(
     typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}{where if done or kept else ''}{rest}")
     if failed:
         raise typer.Exit(1 if done or kept else 2)
+
+
+def refuse_passing(files: Iterable[Path]) -> None:
+    """Refuse files of a ZIP file or from an address: what was unpacked or fetched is in a folder nobody looks into.
+
+    Raises:
+        ConfigError: naming the first.
+    """
+    for file in files:
+        archive = archive_of(file)
+        if archive is not None or address_of(file) is not None:
+            raise ConfigError(
+                "results cannot be beside its scans; give a folder as --output", archive or given_name(file)
+            )

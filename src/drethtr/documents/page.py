@@ -182,6 +182,7 @@ class Page:
     flags          warnings about the page as a whole; only JSON has them
     oddities       what its description says that cannot be understood, and is missing here, each with its place
     orientation    the EXIF orientation by which the page was turned, if its description is of the stored pixels; else 1
+    approved       whether somebody has approved its texts in Transkribus; each is then confirmed, unless it was changed
 
     Raises:
         DataError: if two lines, or two regions, share an id.
@@ -195,6 +196,7 @@ class Page:
     flags: tuple[PageFlag, ...] = ()
     oddities: tuple[str, ...] = field(default=(), compare=False)
     orientation: int = field(default=1, compare=False)
+    approved: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):

@@ -23,17 +23,15 @@ class PageContext:
     page_id    its id
     made_here  whether drethtr created its file
     outline    finds outlines of lines
-    approved   whether its page status in Transkribus says that its text is done
     """
 
     page_id: str
     made_here: bool
     outline: Outline
-    approved: bool = False
 
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        return status_of(line, made_here=self.made_here, approved=self.approved)
+        return status_of(line, made_here=self.made_here)
 
 
 @dataclass(frozen=True)

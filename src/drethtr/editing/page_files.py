@@ -4,7 +4,6 @@ A change is made from what the file has at the moment it is replaced, whoever wr
 it is on the disk.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,10 +22,6 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status, status_of
 from drethtr.layout.orientation import orientation_of
-
-METADATA = re.compile(rb"<TranskribusMetadata\b[^<>]*>")
-APPROVED = re.compile(rb"""\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
-"""The status of a page in Transkribus whose lines somebody has approved, in its metadata."""
 
 MAX_KEPT, SMALL = 16 << 20, 1 << 20
 """Bytes of the files that are kept parsed, which takes up to a hundred times as much; small ones count as this many.
@@ -57,13 +52,11 @@ class OpenPage:
     """A page with its PAGE or ALTO file, as that is now.
 
     made_here  whether drethtr created the file, not only edited it
-    approved   whether its page status in Transkribus says that its text is done
     """
 
     page: FolderPage
     file: PageFile
     made_here: bool
-    approved: bool = False
 
     @property
     def lines(self) -> tuple["OpenLine", ...]:
@@ -77,7 +70,7 @@ class OpenPage:
 
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        return status_of(line, made_here=self.made_here, approved=self.approved)
+        return status_of(line, made_here=self.made_here)
 
     def line(self, id: str) -> "OpenLine":
         """A line.
@@ -186,10 +179,7 @@ class PageFiles:
     def known(self, page: FolderPage, file: PageFile) -> OpenPage:
         """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""
         self.files.get((page.id, file.data, file.image), lambda: file)
-        head = file.data[:4096]
-        metadata = METADATA.search(head)
-        approved = metadata is not None and APPROVED.search(metadata[0]) is not None
-        return OpenPage(page, file, MADE_HERE.search(head) is not None, approved)
+        return OpenPage(page, file, MADE_HERE.search(file.data[:4096]) is not None)
 
     def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.

@@ -20,19 +20,16 @@ class Status(StrEnum):
         return self in (Status.CORRECTED, Status.CONFIRMED)
 
 
-def status_of(line: TextLine, *, made_here: bool, approved: bool = False) -> Status:
+def status_of(line: TextLine, *, made_here: bool) -> Status:
     """The state of a line.
 
     A text without confidences, in a file that drethtr did not make, counts as corrected: a person may have written it.
-    On a page that somebody approved, every text counts as confirmed until it is changed.
     """
     text = line.transcription
     if text is None:
         return Status.UNREAD
     if text.review is not None:
         return Status(text.review)
-    if approved and text.text:
-        return Status.CONFIRMED
     return Status.READ if text.by_program or made_here else Status.CORRECTED
 
 

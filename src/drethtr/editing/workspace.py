@@ -403,7 +403,7 @@ class Workspace:
         def outline(line: TextLine, file: PageFile) -> Points | None:
             return self.scans.outline(opened.page, line, file.page.lines)
 
-        return PageContext(opened.page.id, opened.made_here, outline, opened.approved)
+        return PageContext(opened.page.id, opened.made_here, outline)
 
     def history(self, page_id: str, line: str) -> list[Change]:
         """The changes of a line, newest first.

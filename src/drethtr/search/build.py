@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from statistics import fmean
 from typing import Self
 
 import numpy as np
@@ -278,10 +279,14 @@ def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
 def given_line(id: str, place: bytes, given: Transcription) -> StoredLine:
     """A line with the text of a file.
 
-    A text without confidence was written by a person, so it is certain. A text by a program is only shown.
+    A text that a person wrote, corrected or confirmed is certain. A text by a program is only shown.
     """
-    text, confidence = nfc(visible(given.text)), given.confidence
-    return StoredLine(id, text, place, 1.0 if confidence is None else confidence, confidence is None)
+    text = nfc(visible(given.text))
+    if not given.by_program:
+        return StoredLine(id, text, place, 1.0, True)
+    of_words = [word.confidence for word in given.words if word.confidence is not None]
+    confidence = fmean(of_words) if given.confidence is None else given.confidence
+    return StoredLine(id, text, place, confidence, False)
 
 
 def unchanged_lines(page: SegmentedPage, known: list[StoredLine], content: bytes) -> dict[int, Entry]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from edited_folders import put_page
+from edited_folders import approve, put_page
 
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample
@@ -31,3 +31,11 @@ def test_only_confirmed_lines_by_default(tmp_path, format):
     review(path, "l2", Review.CONFIRMED)
     assert texts(tmp_path) == ["and thank you for the news"]
     assert len(texts(tmp_path, unconfirmed=True)) == 8
+
+
+def test_lines_of_pages_approved_in_transkribus_are_among_them(tmp_path):
+    approve(put_page(tmp_path, "a"))
+    put_page(tmp_path, "b")
+    assert len(texts(tmp_path)) == 8  # the others need not be unfinished
+    review(put_page(tmp_path, "c"), "l2", Review.CONFIRMED)
+    assert len(texts(tmp_path)) == 5

@@ -215,12 +215,15 @@ def is_of_another_kind(path: Path) -> bool:
 
 
 def is_reviewed(path: Path) -> bool:
-    """Whether a person has corrected or confirmed a line of a file with `drethtr edit`."""
+    """Whether a person has corrected or confirmed a line of a file with `drethtr edit`.
+
+    An approved page is of Transkribus, and its other pages need not be unfinished: few people set the status.
+    """
     try:
         page = read_page(path)
     except DataError:
         return False
-    return any(line.is_reviewed for line in page.lines)
+    return not page.approved and any(line.is_reviewed for line in page.lines)
 
 
 def document_folder(path: Path) -> Path:

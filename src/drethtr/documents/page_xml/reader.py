@@ -5,6 +5,7 @@ Source: https://github.com/PRImA-Research-Lab/PAGE-XML, versions 2013-07-15 to 2
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -38,6 +39,8 @@ ZONES = {"StampZone": "stamp"}
 MAX_DIGITS = 9  # Python refuses to parse thousands of digits, and no real index, offset or length needs ten
 UNCLEAR = "unclear"
 """The tag of a passage that could not be read with certainty."""
+APPROVED = ("GT", "FINAL", "DONE")
+"""The status of a page in Transkribus whose texts somebody has approved."""
 CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confirmed)\b")
 
 
@@ -64,10 +67,13 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     ids = iter(ids_of([line for lines in of_regions for line in lines], "id", "line"))
     lines, read_regions, texts = {}, [], around_texts(found)
     of_entries = zip(entries, ids_of(regions, "id", "region"), of_regions, strict=True)
+    approved = is_approved(root)
     for (region, lineage), region_id, elements in of_entries:
         of_region = []
         for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
             line = read_line(element, line_id, canvas, name)
+            if approved:
+                line = confirmed(line)
             lines[line.id] = element
             of_region.append(line)
         where = f"{name}: region {region_id!r}"
@@ -77,8 +83,23 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
         read_regions.append(
             Region(region_id, tuple(of_region), outline, kind or TABLE * (cell is not None), cell, text)
         )
-    page = Page(image, canvas.width, canvas.height, tuple(read_regions), oddities=tuple(canvas.oddities))
+    told = tuple(canvas.oddities)
+    page = Page(image, canvas.width, canvas.height, tuple(read_regions), oddities=told, approved=approved)
     return Parsed(page, lines, (width, height))
+
+
+def is_approved(root: Element) -> bool:
+    """Whether the status of the page in Transkribus says that its texts are done."""
+    metadata = root.first("Metadata", "TranskribusMetadata")
+    return metadata is not None and metadata.attributes.get("status") in APPROVED
+
+
+def confirmed(line: TextLine) -> TextLine:
+    """A line of an approved page: its text counts as confirmed, unless a person has changed it since."""
+    text = line.transcription
+    if text is None or not text.text or text.review is not None:
+        return line
+    return replace(line, transcription=replace(text, review=Review.CONFIRMED))
 
 
 class NestedRegion(NamedTuple):
