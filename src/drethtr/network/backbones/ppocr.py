@@ -1,6 +1,6 @@
 """The line reader of PP-OCRv6 (small): a PP-LCNet of convolutions and a neck of two attention blocks.
 
-It was trained on printed and handwritten text of many languages; `drethtr.network.weights` loads its weights. The
+It was trained on printed and handwritten text of many languages; `drethtr.network.pretrained` loads its weights. The
 modules are defined in the order in which the published graph runs them, on which loading relies.
 
 Shapes, everywhere in this file: B lines, N tokens, C channels.
