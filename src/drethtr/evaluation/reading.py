@@ -110,3 +110,8 @@ def portions(
         yield some
         if advance is not None:
             advance(len(some))
+
+
+def measured_with(recognizer: Recognizer) -> dict[str, Any]:
+    """What made the readings that were measured, as stored with metrics."""
+    return {"made_by": recognizer.provenance().to_json(), **recognizer.settings}

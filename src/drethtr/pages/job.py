@@ -39,9 +39,8 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.images.line import Line
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
-from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.results import refuse_replacing_results, write_result, write_update
-from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, Sheets
@@ -166,7 +165,7 @@ class Run:
     @cached_property
     def provenance(self) -> Provenance:
         """What makes the results."""
-        return provenance_of(self.recognizer)
+        return self.recognizer.provenance()
 
     def fail(self, error: DataError) -> None:
         """Count and report a failure."""

@@ -16,6 +16,7 @@ from PIL import Image
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
+from drethtr.documents.document import Provenance
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
 from drethtr.language.languages import ALL_LANGUAGES, choose_languages
 from drethtr.recognition.backends import AUTO, CPU, open_network
@@ -337,6 +338,15 @@ class Recognizer:
         for piece, features in zip(pieces, found, strict=True):
             of_line[piece.line].append(features)
         return np.stack([np.mean(some, axis=0) for some in of_line])
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Decoder and precision, named as on the command line."""
+        return {"decoder": strategy_name(self.strategy), "precision": self.precision.value}
+
+    def provenance(self) -> Provenance:
+        """The provenance of results that are made now."""
+        return Provenance.now(self.model.identity)
 
     @property
     def calibration(self) -> Calibration | None:
