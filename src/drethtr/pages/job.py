@@ -30,7 +30,7 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, or_error
 from drethtr.base.files import is_there, make_folder
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Provenance, Sheet
@@ -207,7 +207,7 @@ class Run:
     def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read images of single lines, several at a time."""
         opened = (
-            ((task, record, line := WholeLine.or_error(task.originals[0], self.recognizer)), pixels_of(line))
+            ((task, record, line := or_error(WholeLine.open, task.originals[0], self.recognizer)), pixels_of(line))
             for task, record in self.won(tasks)
         )
         for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):

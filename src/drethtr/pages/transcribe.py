@@ -250,14 +250,6 @@ class WholeLine(NamedTuple):
             raise error.of(original.name) from error
         return cls(original, line, source.image_name if given is None else given.image)
 
-    @classmethod
-    def or_error(cls, original: Original, recognizer: Recognizer) -> Self | DataError:
-        """The opened image, or why it cannot be opened."""
-        try:
-            return cls.open(original, recognizer)
-        except DataError as error:
-            return error
-
     def page(self, reading: Reading, on_line: LineCallback = ignore_line) -> Page:
         """The page whose only line is the image, neither straightened nor cropped."""
         height, width = self.pixels.shape

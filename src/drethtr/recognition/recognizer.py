@@ -14,7 +14,7 @@ from typing import NoReturn, Self, TypedDict, TypeVar
 import numpy as np
 from PIL import Image
 
-from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError, or_error
 from drethtr.base.processors import free_processors
 from drethtr.documents.document import Provenance
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
@@ -288,10 +288,7 @@ class Recognizer:
 
     def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
         """The line of an image, or the error; an image shaped like a page is one."""
-        try:
-            return image if isinstance(image, DataError) else self.open_alone(image)
-        except DataError as error:
-            return error
+        return image if isinstance(image, DataError) else or_error(self.open_alone, image)
 
     def open_alone(self, image: ImageSource) -> Line:
         """Like `open_line`, for an image that nobody has declared to be a line.
