@@ -19,7 +19,7 @@ from drethtr.base.processors import free_processors
 from drethtr.documents.document import Provenance
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
 from drethtr.language.languages import ALL_LANGUAGES, choose_languages
-from drethtr.recognition.backends import AUTO, CPU, open_network
+from drethtr.recognition.backends import AUTO, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
@@ -102,7 +102,7 @@ class Recognizer:
         *,
         network: Network | None = None,
         precision: Precision | str = Precision.FLOAT32,
-        device: str = CPU,
+        device: str = AUTO,
         threads: int | None = None,
         alternatives: int = 0,
         doubtful: float = DOUBTFUL,
