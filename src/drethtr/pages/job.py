@@ -16,7 +16,7 @@ Then `Run.write` decides about each result: it is written if it does not exist, 
 results on which a person has worked or that another program wrote (`refuse_replacing_results` asks before reading,
 `write_result` after it), and lines that a person reviewed (`PageJob.keeps`).
 
-Who writes: `PageJob.keep_catalog` what the inputs are, before reading; `PageCache` each page of a file with several,
+Who writes: `PageJob.run` what the inputs are, before reading; `PageCache` each page of a file with several,
 until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it is made: after
 it, but before it if it lacks pages, so that no result looks complete that is not.
 """
@@ -100,7 +100,7 @@ class PageJob:
         if output is not None and (self.force or not all(task.is_written(folders.is_there) for task in self.tasks)):
             make_folder(output)
         recognizer = load()  # after what can refuse the job, since it takes longest
-        planner = Planner(partial(self.made, recognizer), records, folders)
+        planner = Planner(partial(self._made, recognizer), records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         stale = sum(map(len, plan.refused.values()))
@@ -109,7 +109,7 @@ class PageJob:
             claims.tidy(plan.done, folders)
             for task in plan.done:
                 planner.forget_pages(task)  # of a process that was killed after writing everything
-            self.keep_catalog()
+            self._keep_catalog()
             run = Run(self, recognizer, planner, claims, report, on_line, len(plan.done), failed + stale)
             run.read(plan.waiting)
             # Files of other processes that were killed meanwhile have no results; they count as failed.
@@ -119,7 +119,7 @@ class PageJob:
             run.fail(reason)
         return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
 
-    def keep_catalog(self) -> None:
+    def _keep_catalog(self) -> None:
         """Record what the files are; what was seen in folders no longer holds once results are written."""
         output, catalog = self.selection.output, self.selection.catalog
         if output is not None and catalog.new:
@@ -128,7 +128,7 @@ class PageJob:
                 catalog.new.clear()
         catalog.forget_folders()
 
-    def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
+    def _made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
         settings: dict[str, Any] = made_with(recognizer, self.segmentation)
         if format == UPDATE:

@@ -205,7 +205,7 @@ class Recognizer:
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         images = list(images)
         lines: list[Line] = []
-        for place, (_, line) in enumerate(self.opened((None, image) for image in images)):
+        for place, (_, line) in enumerate(self._opened((None, image) for image in images)):
             if isinstance(line, DataError):
                 raise line if isinstance(images[place], str | Path) else line.of(f"images[{place}]")
             lines.append(line)
@@ -213,18 +213,18 @@ class Recognizer:
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """Read lines from `open_line`, or others that `refuse_unreadable` accepts, in the order given.
+        """Read lines from `open_line`, or others that it would not refuse, in the order given.
 
         Raises:
             CheckpointError: if the model's activations are not finite.
         """
         if len(lines) < self.network.workers:
-            return self.read_group(lines)  # the threads share the pieces of long lines
+            return self._read_group(lines)  # the threads share the pieces of long lines
         # Each thread prepares, reads and judges whole lines; the others would wait if one thread did that for all.
         columns = list(map(self.pieces.most_columns, lines))
-        return self.pieces.map_groups(lines, columns, partial(self.read_group, threads=1))
+        return self.pieces.map_groups(lines, columns, partial(self._read_group, threads=1))
 
-    def read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
+    def _read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
         """Read some lines together, on as many threads as the network has workers, or on `threads`."""
         inks = list(map(Ink.of, lines))
         # Blank paper costs no network: a page file of a few hundred bytes may mark thousands of lines on nothing.
@@ -247,9 +247,11 @@ class Recognizer:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
             TypeError: if an image comes without an item.
         """
-        return self.read_opened(self.opened(images), together=together)
+        return self.read_opened(self._opened(images), together=together)
 
-    def opened(self, images: Iterable[tuple[Item, ImageSource | DataError]]) -> Iterator[tuple[Item, Line | DataError]]:
+    def _opened(
+        self, images: Iterable[tuple[Item, ImageSource | DataError]]
+    ) -> Iterator[tuple[Item, Line | DataError]]:
         """Each item with its line or error, in order. Several threads open files, a few ahead of what is asked for."""
         threads = min(self.network.workers, OPENERS)
         waiting = deque[tuple[Item, Future[Line | DataError]]]()
