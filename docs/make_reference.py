@@ -29,6 +29,14 @@ from drethtr.server.app import DESCRIPTION
 STABLE = ("drethtr", "drethtr.documents", "drethtr.layout", "drethtr.pages", "drethtr.search")
 """Modules whose `__all__` is stable; a name in several of them is described in the first."""
 
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "Model": ("hash", "identity", "parameter_count"),
+    "Original": ("name", "is_alone", "is_line", "finder_name", "scan", "sheet", "given", "remarks"),
+    "PageJob": ("run",),
+    "Recognizer": ("load", "read", "read_each", "read_lines", "open_line", "settings", "provenance", "calibration"),
+}
+"""The stable methods of classes that have others, which only our own rooms need; of other classes, all are stable."""
+
 LIMITS: Mapping[str, str] = {
     "pixels of an image": "images.decode.MAX_PIXELS",
     "pages of a PDF or TIFF": "images.page_file.MAX_PAGES",
@@ -124,7 +132,7 @@ def python() -> Iterator[str]:
 
 
 def described_name(name: str, thing: Any) -> Iterator[str]:
-    """Describe a class with its public methods, a function, or a value."""
+    """Describe a class with its stable methods, a function, or a value."""
     yield f"### {name}\n"
     if not callable(thing) or not hasattr(thing, "__module__") or not inspect.getmodule(thing):
         yield f"`{type(thing).__name__}`\n"
@@ -136,7 +144,9 @@ def described_name(name: str, thing: Any) -> Iterator[str]:
     yield f"```python\nclass {heading}\n```\n\n{paragraphs(inspect.getdoc(thing))}\n"
     if issubclass(thing, Strategy):
         return  # its methods are for the recognizer
-    for each, member in vars(thing).items():
+    members = vars(thing)
+    for each in METHODS.get(name, members):
+        member = members[each]
         inner = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
         if each.startswith("_") or not inspect.isfunction(inner) or not inner.__doc__:
             continue
@@ -153,6 +163,7 @@ def signature(name: str, thing: Any) -> str:
         return name
     text = re.sub(r"\b(?:drethtr|collections|pathlib|typing)\.(?:\w+\.)*", "", f"{name}{found}")
     text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", text)
+    text = re.sub(r"<function \S*?(\w+)>? at 0x\w+>", r"\1", text)
     if len(text) <= 100:
         return text
     start, arguments = text.split("(", 1)

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from drethtr.layout.network import LineModel, save_lines
-from drethtr.network.weights import detector_weights
+from drethtr.network.pretrained import detector_weights
 
 CARD = {"name": "PP-OCRv6 small (text detection)", "license": "Apache-2.0", "source": "PaddleOCR, rapidocr 3.10"}
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.evaluate import evaluate
+from drethtr.recognition.backends import CPU
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.network import Precision
@@ -47,7 +48,7 @@ def rows(start: Path, data: str, out: Path, samples: int, old: Sequence[str], te
     yield "|" + (2 + len(tests)) * "---|"
     for share, kept in SHARES:
         model = replace(with_language(interpolate(before, learned, share), texts, kept), record=record)
-        recognizer = Recognizer(model, CTC(), precision=Precision.INT8)
+        recognizer = Recognizer(model, CTC(), precision=Precision.INT8, device=CPU)
         rates = [f"{100 * evaluate(recognizer, open_all([test])).overall.cer:.1f}" for test in tests]
         yield " | ".join([f"| {share:g}", f"{kept:g}", *rates]) + " |"
 

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Sample
-from drethtr.network.weights import Pretrained, ppocr_weights
+from drethtr.network.pretrained import Pretrained, ppocr_weights
 
 HEIGHT = 64
 NECK = {"skip_conv": "shortcut", "conv_reduce": "reduce", "local_conv": "sideways", "norm": "norm"}

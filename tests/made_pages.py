@@ -6,6 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from drethtr.layout.finder import Layout
+from drethtr.layout.order import arranged
+
 HAND = Path(__file__).parent / "fonts" / "cedarville-cursive.ttf"
 TEXTS = (
     "Dear Sir, I have received",
@@ -53,6 +56,11 @@ def write(page, texts, left=80, top=60, size=34, pitch=70, ink=40):
 def letter():
     """A page with a line per text."""
     return write(blank(width=700, height=680), TEXTS)
+
+
+def blocks_of(lines):
+    """The numbers of the lines of each block, in reading order."""
+    return [list(region.lines) for region in arranged(Layout.of(lines)).regions or ()]
 
 
 def overlap(box, points):

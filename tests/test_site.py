@@ -89,5 +89,6 @@ def test_reference_is_made_from_the_code(site):
     limits = (site / "docs" / "reference" / "limits" / "index.html").read_text(encoding="utf-8")
     assert "pixels of an image" in limits and "89,000,000" in limits
     assert "drethtr model predict-cer" in commands and "--alternatives" in commands
-    assert "read_each" in python
+    assert "read_each" in python and "read_opened" not in python
+    assert "nowhere" in python and " at 0x" not in python
     assert "/openapi.json" in http and "/search" in http

@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
+from drethtr.base.errors import CheckpointError, DataError, MissingExtraError, or_error
 
 
 def test_an_error_names_its_source():
@@ -30,3 +30,16 @@ def test_an_error_tells_no_password():
 def test_errors_travel_between_processes(error):
     other = pickle.loads(pickle.dumps(error))
     assert type(other) is type(error) and str(other) == str(error)
+
+
+def test_only_what_a_file_is_to_blame_for_is_returned():
+    def opened(error):
+        if error is not None:
+            raise error
+        return "content"
+
+    damaged = DataError("is damaged", "a.png")
+    assert or_error(opened, None) == "content"
+    assert or_error(opened, error=damaged) is damaged
+    with pytest.raises(CheckpointError):
+        or_error(opened, CheckpointError("is damaged"))

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from made_pages import blocks_of
 
 from drethtr.layout.finder import Cell, FoundLine, Kind, Layout, Order, Role
-from drethtr.layout.order import arrange, arranged
+from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_line
 
 WIDTH, HEIGHT = 1000, 1400
@@ -44,7 +45,7 @@ def test_order(name, quarters):
     lines = [line for block in PAGES[name] for line in block]
     shuffled = np.random.default_rng(0).permutation(len(lines))
     page = [turn_line(lines[number], quarters, WIDTH, HEIGHT) for number in shuffled]
-    found = arrange(page)
+    found = blocks_of(page)
     sizes = [len(block) for block in PAGES[name]]
     assert [int(shuffled[number]) for block in found for number in block] == list(range(len(lines)))
     assert [len(block) for block in found] == sizes
@@ -53,7 +54,7 @@ def test_order(name, quarters):
 def test_date_on_the_right_comes_before_the_address_on_the_left():
     """Nothing stands beside them, so the white between is no gutter."""
     lines = [line(600, 900, 100), line(100, 400, 200), line(500, 900, 300), *column(100, 900, ROWS[4:])]
-    assert arrange(lines) == [list(range(len(lines)))]
+    assert blocks_of(lines) == [list(range(len(lines)))]
 
 
 @pytest.mark.parametrize("columns", [2, 3, 5, 8, 10])
@@ -66,7 +67,7 @@ def test_ragged_tables_are_read_column_by_column(columns):
     ]
     lines = [cell for column in cells for cell in column]
     shuffled = ends.permutation(len(lines))
-    found = arrange([lines[number] for number in shuffled])
+    found = blocks_of([lines[number] for number in shuffled])
     assert [int(shuffled[number]) for block in found for number in block] == list(range(len(lines)))
     assert [len(block) for block in found] == [40] * columns
 
@@ -76,21 +77,21 @@ def test_ragged_notes_on_the_left_follow_the_column(seed):
     ends = np.random.default_rng(seed)
     main = column(300, 900, range(100, 1300, 20))
     notes = [line(60, ends.uniform(120, 260), row) for row in range(200, 1200, 125)]
-    found = arrange([*main, *notes])
+    found = blocks_of([*main, *notes])
     assert [number for block in found for number in block] == list(range(len(main) + len(notes)))
     assert [len(block) for block in found] == [len(main), len(notes)]
 
 
 def test_pieces_of_one_row_are_read_from_left_to_right():
     lines = [line(500, 700, 198), line(100, 400, 203), line(100, 700, 260)]
-    assert arrange(lines) == [[1, 0, 2]]
+    assert blocks_of(lines) == [[1, 0, 2]]
 
 
 @pytest.mark.parametrize(("lower", "same"), [(11, True), (13, False)])
 def test_a_row_is_two_fifths_of_the_lower_line(lower, same):
     """The lower line is 30 pixels high, so that pieces up to 12 pixels apart are in one row."""
     lines = [line(500, 700, 200), line(100, 400, 200 + lower, height=50), line(100, 700, 300)]
-    assert arrange(lines) == [[1, 0, 2] if same else [0, 1, 2]]
+    assert blocks_of(lines) == [[1, 0, 2] if same else [0, 1, 2]]
 
 
 def test_a_line_at_the_height_of_a_heading_is_read_before_it_and_once():
@@ -99,7 +100,7 @@ def test_a_line_at_the_height_of_a_heading_is_read_before_it_and_once():
     heading = line(460, 900, ROWS[4])
     blocks = left[:5], right[:4], [heading], left[5:], right[5:]
     lines = [line for block in blocks for line in block]
-    found = arrange(lines)
+    found = blocks_of(lines)
     assert [number for block in found for number in block] == list(range(len(lines)))
     assert list(map(len, found)) == list(map(len, blocks))
 
@@ -108,7 +109,7 @@ def test_a_line_at_the_height_of_a_heading_is_read_before_it_and_once():
 def test_notes_are_narrower_than_45_percent_of_the_lines_beside_them(width, note):
     """A wider side is a column and, on the left, read first."""
     main, side = column(300, 700, ROWS), column(60, 60 + width, ROWS[2:6])
-    found = [number for block in arrange([*main, *side]) for number in block]
+    found = [number for block in blocks_of([*main, *side]) for number in block]
     assert found == ([*range(14)] if note else [*range(10, 14), *range(10)])
 
 
@@ -116,14 +117,14 @@ def test_notes_are_narrower_than_45_percent_of_the_lines_beside_them(width, note
 def test_an_eighth_of_the_lines_may_cross_a_gutter(crossing, columns):
     """Of 22 lines 2 may; where 4 of 24 do, lines are read row by row."""
     headings = column(100, 900, range(640, 640 + 40 * crossing, 40))
-    found = arrange([*column(80, 470, ROWS), *column(530, 900, ROWS), *headings])
+    found = blocks_of([*column(80, 470, ROWS), *column(530, 900, ROWS), *headings])
     assert (len(found) > 1) is columns
 
 
 def test_writing_that_runs_up_the_page_comes_last():
     upright = column(300, 900, ROWS)
     upward = [turn_line(line(200, 500, row), 1, HEIGHT, WIDTH) for row in (40, 90)]
-    assert arrange([*upward, *upright]) == [list(range(2, 2 + len(ROWS))), [0, 1]]
+    assert blocks_of([*upward, *upright]) == [list(range(2, 2 + len(ROWS))), [0, 1]]
 
 
 def test_slanting_columns():
@@ -131,16 +132,16 @@ def test_slanting_columns():
     angle = np.radians(10)
     turn = np.array(((np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))))
     lines = [FoundLine(x.baseline @ turn, x.polygon @ turn) for x in (*column(80, 470, ROWS), *column(530, 900, ROWS))]
-    assert [number for block in arrange(lines) for number in block] == list(range(len(lines)))
+    assert [number for block in blocks_of(lines) for number in block] == list(range(len(lines)))
 
 
 def test_two_thousand_lines():
     lines = [line(left, left + 180, row, 6) for left in range(0, 1000, 200) for row in range(0, 4000, 10)]
-    assert arrange(lines) == [list(range(start, start + 400)) for start in range(0, 2000, 400)]
+    assert blocks_of(lines) == [list(range(start, start + 400)) for start in range(0, 2000, 400)]
 
 
 def test_nothing():
-    assert arrange([]) == []
+    assert blocks_of([]) == []
 
 
 def ruled(columns, rules, order=Order.AUTO):
@@ -193,7 +194,7 @@ def test_a_fold_parts_two_pages_even_if_lines_cross_it():
     pages = [column(80, 520, ROWS), column(530, 900, ROWS)]
     lines = tuple(line for page in pages for line in page)
     fold = np.array(((500, 0), (500, 1400)), float)
-    assert arrange(Layout(lines, folds=(fold,))) == [list(range(len(ROWS))), list(range(len(ROWS), 2 * len(ROWS)))]
+    assert blocks_of(Layout(lines, folds=(fold,))) == [list(range(len(ROWS))), list(range(len(ROWS), 2 * len(ROWS)))]
 
 
 def test_the_amounts_of_an_account_are_read_with_their_entries():
@@ -258,4 +259,4 @@ def test_an_insertion_into_a_cell_is_in_the_cell():
 
 def test_a_page_of_insertions_alone_is_read():
     lines = tuple(with_role(line, Role.INSERTION) for line in column(100, 900, ROWS))
-    assert arrange(Layout(lines)) == [list(range(len(lines)))]
+    assert blocks_of(Layout(lines)) == [list(range(len(lines)))]

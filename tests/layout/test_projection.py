@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from made_pages import TEXTS, blank, letter, matched, write
+from made_pages import TEXTS, blank, blocks_of, letter, matched, write
 from PIL import Image
 
 from drethtr.base.errors import ConfigError
-from drethtr.layout.order import arrange
 from drethtr.layout.projection import Projection, smoothed
 
 FINDER = Projection()
@@ -14,7 +13,7 @@ def test_lines_of_a_letter():
     page = letter()
     found = FINDER.find(page.gray)
     places = matched(page, [line.polygon for line in found])
-    assert [number for block in arrange(found) for number in block] == places
+    assert [number for block in blocks_of(found) for number in block] == places
 
 
 @pytest.mark.parametrize("degrees", [-10, 3, 10])

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from made_pages import TEXTS, blank, letter, matched, write
+from made_pages import TEXTS, blank, blocks_of, letter, matched, write
 from PIL import Image, ImageDraw, ImageFilter
 from real_data import PAGES, needs_pages
 
-from drethtr.layout.order import arrange
 from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.turn import quarters_of, turn_line
 
@@ -17,7 +16,7 @@ def texts_in_order(page):
     text_of = dict(
         zip(matched(page, [line.polygon for line in found]), (line.text for line in page.lines), strict=True)
     )
-    return [text_of.get(number) for block in arrange(found) for number in block]
+    return [text_of.get(number) for block in blocks_of(found) for number in block]
 
 
 def test_lines_of_a_letter():
@@ -77,7 +76,7 @@ def test_skewed_page(degrees):
     found = FINDER.find(np.asarray(turned))
     angles = [np.degrees(np.arctan2(*(line.baseline[-1] - line.baseline[0])[::-1])) for line in found]
     assert len(found) == len(TEXTS) and np.allclose(angles, -degrees, atol=2.5)
-    order = [number for block in arrange(found) for number in block]
+    order = [number for block in blocks_of(found) for number in block]
     rows = [
         found[number].baseline.mean(0) @ (np.sin(np.radians(degrees)), np.cos(np.radians(degrees))) for number in order
     ]
@@ -124,4 +123,4 @@ def test_real_page():
     rows = [np.mean([y for _, y in line.polygon]) for line in page.lines]
     nearest = [int(np.argmin([abs(line.polygon[:, 1].mean() - row) for line in found])) for row in rows]
     assert len(found) == len(rows) and sorted(nearest) == list(range(len(rows)))
-    assert [number for block in arrange(found) for number in block] == nearest
+    assert [number for block in blocks_of(found) for number in block] == nearest

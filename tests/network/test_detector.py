@@ -7,7 +7,7 @@ import torch
 
 from drethtr.layout.network import MAPS, MEANS, SPREADS, LineModel, detector_graph, look_at
 from drethtr.network.detector import Detector
-from drethtr.network.weights import DETECTOR, detector_weights, network_in_rapidocr
+from drethtr.network.pretrained import DETECTOR, detector_weights, network_in_rapidocr
 
 
 def picture(height=96, width=160):

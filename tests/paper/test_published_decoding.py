@@ -14,7 +14,7 @@ from drethtr.paper.authors import load
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy, published_beam_search
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
-from drethtr.recognition.decoding.stepwise import beam_search
+from drethtr.recognition.decoding.stepwise import BeamSearch, beam_search
 from drethtr.recognition.decoding.strategies import name_of, strategy_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS, PAD
@@ -65,10 +65,9 @@ def test_beam_search_finds_what_the_released_one_finds(arrays, network, memory, 
 def test_one_beam_is_greedy(arrays, network, memory):
     expected = arrays["out/solo_greedy_recurrent"].tolist()
     scorer = NetworkScorer(network, memory, forbidden=())
-    limit = len(expected[0]) - 1
-    taken = [
-        best for [best] in beam_search(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, beams=1, limit=limit)
-    ]
+    first, limit = scorer.first_tokens(), len(expected[0]) - 1
+    wanted = BeamSearch(1, np.full(len(first), limit), EOS)
+    taken = [best for [best] in beam_search(scorer, scorer.begin(), first, wanted)]
     searched = search(network, memory, beams=1, limit=limit)
     for row, one, other in zip(expected, taken, searched, strict=True):
         assert row[0] == BOS and one.tokens == other.tokens == until_end(row[1:])

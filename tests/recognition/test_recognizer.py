@@ -34,6 +34,19 @@ THREE_WIDTHS = Joint(stretches=(1.0, 0.8, 1.2))
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
 
 
+def test_a_loaded_and_a_made_recognizer_choose_the_same_device(tiny_model, tiny_path, monkeypatch) -> None:
+    asked = []
+
+    def opened(model, device, *settings):
+        asked.append(device)
+        return open_network(model, "cpu", *settings)
+
+    monkeypatch.setattr(recognizer_module, "open_network", opened)
+    Recognizer(tiny_model)
+    Recognizer.load(tiny_path)
+    assert asked == ["auto", "auto"]
+
+
 @pytest.mark.parametrize("strategy", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint(), THREE_WIDTHS], ids=repr)
 def test_answers_do_not_depend_on_neighbors(strategy: Strategy, tiny_model) -> None:
     recognizer = Recognizer(tiny_model, strategy)

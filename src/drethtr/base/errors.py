@@ -7,10 +7,14 @@ DrethtrError
 └── MissingExtraError  an optional package is not installed
 """
 
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Self
+from typing import ParamSpec, Self, TypeVar
 
 from drethtr.base.credentials import without_credentials
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 NOTHING_BETTER = 3
 """Exit code of `drethtr model finetune` if the model did not improve; the editor runs it as a command."""
@@ -61,6 +65,14 @@ class MissingExtraError(DrethtrError):
     def of(self, source: object) -> Self:
         """The same error: a package that is missing is missing for every source."""
         return self
+
+
+def or_error(work: Callable[Given, Result], *args: Given.args, **options: Given.kwargs) -> Result | DataError:
+    """What a call returns, or the `DataError` that it raises."""
+    try:
+        return work(*args, **options)
+    except DataError as error:
+        return error
 
 
 def require(package: str, extra: str) -> None:

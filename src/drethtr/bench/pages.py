@@ -16,8 +16,8 @@ from PIL import Image, ImageDraw
 
 from drethtr.cli.reports import table
 from drethtr.documents.points import Box, Points, box_around
-from drethtr.layout.finder import Finder
-from drethtr.layout.order import arrange
+from drethtr.layout.finder import Finder, Layout
+from drethtr.layout.order import arranged
 from drethtr.pages import transcribe_page
 from drethtr.pages.line_reading import readable
 from drethtr.pages.placing import on_page
@@ -132,8 +132,9 @@ def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> Page
     """Read one page, timing each stage."""
     gray, load = timed(page.source.gray)
     lines, find = timed(lambda: finder.find(gray))
-    order, sort = timed(lambda: arrange(lines))
-    strips, cut = timed(lambda: [readable(gray, lines[number], recognizer) for block in order for number in block])
+    layout, sort = timed(lambda: arranged(Layout.of(lines)))
+    order = [number for region in layout.regions or () for number in region.lines]
+    strips, cut = timed(lambda: [readable(gray, lines[number], recognizer) for number in order])
     _, read = timed(lambda: recognizer.read_lines([strip.line for strip in strips if strip is not None]))
     height, width = gray.shape
     given = page.given_for(gray)

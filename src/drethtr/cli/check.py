@@ -28,7 +28,6 @@ from drethtr.cli.screen import shown
 from drethtr.datasets.sample import Sample
 from drethtr.documents.formats import formats_named
 from drethtr.pages.catalog import Catalog
-from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import images_in
 from drethtr.proofreading.check import DOUBTED
@@ -117,7 +116,7 @@ def check(
             write_text(json_file, "[\n" + ",\n".join(rows) + "\n]\n")
         if html_file is not None:
             title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
-            write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
+            write_text(html_file, write_report(found, strips, title, str(recognizer.provenance())))
     if failed or any(line.doubts for line in found):
         raise typer.Exit(1)
 

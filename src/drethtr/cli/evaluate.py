@@ -34,9 +34,8 @@ from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import Scores
 from drethtr.evaluation.evaluate import evaluate as measure
 from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION
-from drethtr.evaluation.reading import to_read
+from drethtr.evaluation.reading import measured_with, to_read
 from drethtr.layout.given import outlines_named
-from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import images_in
 from drethtr.recognition.recognizer import Recognizer

@@ -15,6 +15,7 @@ from drethtr.cli.screen import shown
 from drethtr.cli.transcribe import lines_unread
 from drethtr.documents.page import Page
 from drethtr.evaluation.layout import to_json as layout_figures
+from drethtr.evaluation.reading import measured_with
 from drethtr.evaluation.whole_pages import (
     PageCounts,
     collections_of,
@@ -25,7 +26,6 @@ from drethtr.evaluation.whole_pages import (
     to_json,
     total_of,
 )
-from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import GivenLines, Segmentation
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from drethtr.base.archive import as_given
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, or_error
 from drethtr.base.wording import counted, first_of
 from drethtr.cli.screen import shown
 
@@ -112,11 +112,11 @@ def report_remarks(samples: "Iterable[Sample]") -> None:
 
 def readable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Sample]":
     """The samples whose images can be used; others are reported. For samples that are read many times."""
-    from drethtr.datasets.sample import line_or_error
+    from drethtr.datasets.sample import open_sample
 
     usable = []
     for sample in samples:
-        found = line_or_error(recognizer, sample)
+        found = or_error(open_sample, recognizer, sample)
         if isinstance(found, DataError):
             report_skipped(found)
         else:

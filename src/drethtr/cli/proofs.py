@@ -12,7 +12,6 @@ from drethtr.cli.progress import report_skipped, say
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Page
 from drethtr.pages.catalog import Folders
-from drethtr.pages.record import provenance_of
 from drethtr.pages.results import write_result
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
@@ -94,7 +93,7 @@ def write_pages(
     Returns:
         The number of files that could not be written, or on which a person has worked, which are reported.
     """
-    made_by, failed = provenance_of(recognizer), 0
+    made_by, failed = recognizer.provenance(), 0
     sheets = {proof.original.name: proof.original.sheet(proof.page) for proof in pages}
     for task in tasks:
         read = [sheets.get(original.name) for original in task.originals]

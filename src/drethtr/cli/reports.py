@@ -60,11 +60,8 @@ class EvaluationResult(NamedTuple):
 
 def read_by(recognizer: "Recognizer") -> str:
     """Which model, decoder and precision read the lines, as text."""
-    from drethtr.pages.record import provenance_of
-    from drethtr.recognition.decoding.strategies import name_of
-
-    decoder, precision = name_of(recognizer.strategy), recognizer.precision.value
-    return f"Read with {provenance_of(recognizer)}, decoder {decoder}, {precision}."
+    settings = recognizer.settings
+    return f"Read with {recognizer.provenance()}, decoder {settings['decoder']}, {settings['precision']}."
 
 
 def error_rates(scores: Mapping[str, Any]) -> str:

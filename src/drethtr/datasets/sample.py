@@ -104,14 +104,6 @@ def open_sample(recognizer: "Recognizer", sample: Sample) -> Line:
     return line
 
 
-def line_or_error(recognizer: "Recognizer", sample: Sample) -> Line | DataError:
-    """The image of a sample, or the error if it cannot be used."""
-    try:
-        return open_sample(recognizer, sample)
-    except DataError as error:
-        return error
-
-
 class LeftOut(NamedTuple):
     """A line that cannot be used, so that nothing is dropped silently.
 

@@ -38,7 +38,6 @@ from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_points
 from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.placing import on_page, regions_of, transcription_of
-from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.reading import Reading
@@ -219,7 +218,7 @@ class Reader:
         model = recognizer.model.identity
 
         if opened is None:
-            document = Document((original.sheet(content),), provenance_of(recognizer))
+            document = Document((original.sheet(content),), recognizer.provenance())
             data = FORMATS["page"].write(document)
             is_ours = self.workspace.create(page, data, notes_of(page, lines), model=model)
             if is_ours and recognizer.pieces.keeps_posteriors:

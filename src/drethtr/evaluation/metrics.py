@@ -80,10 +80,13 @@ WORD_CONVENTIONS: Mapping[str, Words] = {
 }
 """The JSON name of each rate, with its definition of words."""
 
+MIN_PAGES = 6
+"""Minimum number of pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
+
 CONVENTION = (
     "CER: all edits / all reference characters, over NFC code points; white space collapsed and stripped, case and "
     "punctuation kept. WER: the same over words separated by white space. In brackets the 95 % interval of a bootstrap "
-    "over pages, or over lines if pages are unknown, widened for few pages; none for fewer than 6."
+    f"over pages, or over lines if pages are unknown, widened for few pages; none for fewer than {MIN_PAGES}."
 )
 WORD_CONVENTION = (
     f"WER in other conventions: with each of {APART} as a word of its own (HTR-VT, VAN, DAN); over Unicode words "
@@ -91,9 +94,6 @@ WORD_CONVENTION = (
 )
 
 Number = TypeVar("Number", np.int64, np.float64)
-
-MIN_PAGES = 6
-"""Minimum number of pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
 
 DRAWS = 4000
 """Number of bootstrap samples; for six pages, ten of them lie beyond each end of the interval."""

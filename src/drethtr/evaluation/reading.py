@@ -6,8 +6,8 @@ For a line whose image cannot be used, `read_each` yields an error in its place,
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, choose, clean_lines, grouped, line_or_error, open_sample
+from drethtr.base.errors import DataError, or_error
+from drethtr.datasets.sample import Sample, choose, clean_lines, grouped, open_sample
 from drethtr.evaluation.metrics import Counts, EditKinds, compare, edit_kinds
 from drethtr.images.line import Line
 from drethtr.recognition.batching import in_groups
@@ -78,7 +78,7 @@ def read_each(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
 ) -> Iterator[ScoredLine | DataError]:
     """Yield each line with its reading, or the error, which names the line, if its image cannot be used."""
-    opened = ((sample, line_or_error(recognizer, sample)) for sample in samples)
+    opened = ((sample, or_error(open_sample, recognizer, sample)) for sample in samples)
     for sample, found in recognizer.read_opened(opened):
         yield found if isinstance(found, DataError) else ScoredLine(sample, found)
         if advance is not None:
@@ -110,3 +110,8 @@ def portions(
         yield some
         if advance is not None:
             advance(len(some))
+
+
+def measured_with(recognizer: Recognizer) -> dict[str, Any]:
+    """What made the readings that were measured, as stored with metrics."""
+    return {"made_by": recognizer.provenance().to_json(), **recognizer.settings}

@@ -217,11 +217,6 @@ def end_of_paragraph(places: Sequence[LinePosition], row: float) -> int:
     return len(places)
 
 
-def arrange(lines: Layout | Sequence[FoundLine]) -> list[list[int]]:
-    """Indices of the lines in blocks, in reading order."""
-    return [list(region.lines) for region in arranged(Layout.of(lines)).regions or ()]
-
-
 def by_direction(lines: Sequence[FoundLine]) -> list[list[int]]:
     """Indices of the lines that run right, up, left and down the page, the most frequent direction first."""
     quarters: dict[int, list[int]] = {}

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from drethtr.images.prepare import Prepared
+from drethtr.network.devices import open_device, torch_device
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
-from drethtr.network.precision import cast, in_float32, open_device, pays_for_steps, torch_device
+from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
@@ -19,9 +21,11 @@ from drethtr.recognition import network as protocol
 from drethtr.recognition.batching import group_by_width, in_memory, padded_lines, padded_width
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
 from drethtr.recognition.model.file import Model, Rescorer, settings_errors
-from drethtr.recognition.model.weights import Array
+from drethtr.recognition.model.weights import Array, Weights
 from drethtr.recognition.network import Precision, TextTree
 from drethtr.text.tokenizer import Tokenizer
+
+Built = TypeVar("Built", bound=nn.Module)
 
 BATCH_LINES = 64
 CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
@@ -201,7 +205,7 @@ class TorchNetwork:
         @memory_errors()
         def run(lines: Sequence[int]) -> list[list[Hypothesis]]:
             chosen = select_lines(memory.kept, torch.tensor(lines, device=self.device))
-            return searches.run(chosen, wanted._replace(limits=wanted.limits[list(lines)]))
+            return searches.run(chosen, wanted.keep(np.array(lines, dtype=np.int64)))
 
         return in_memory(run, range(memory.lines))
 
@@ -235,17 +239,12 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
     """The torch network of a model, ready for reading.
 
-    It is first built without weights, so that untrusted settings cannot claim memory.
-
     Raises:
         CheckpointError: if the weights do not fit the network, or its settings are invalid.
         ConfigError: if there is no such device.
     """
     where = torch_device(device)
-    with settings_errors(), torch.device("meta"):
-        network = DRetHTR(model.network, model.tokenizer.size)
-    weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
-    network.load_state_dict(fit(weights, network.state_dict()), assign=True)
+    network = with_weights(model.weights, lambda: DRetHTR(model.network, model.tokenizer.size))
     model.check_height(network.backbone.height)
     network.to(where).eval()
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
@@ -258,11 +257,23 @@ def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.de
     Raises:
         CheckpointError: if the weights do not fit the network, or its settings are invalid.
     """
-    with settings_errors(), torch.device("meta"):
-        network = RescorerNetwork(rescorer.config, tokenizer.size)
-    weights = {name: torch.from_numpy(np.array(weight)) for name, weight in rescorer.weights.items()}
-    network.load_state_dict(fit(weights, network.state_dict()), assign=True)
+    network = with_weights(rescorer.weights, lambda: RescorerNetwork(rescorer.config, tokenizer.size))
     return network.to(torch_device(device)).eval()
+
+
+def with_weights(weights: Weights, build: Callable[[], Built]) -> Built:
+    """Build a network with these weights.
+
+    It is first built without weights, so that untrusted settings cannot claim memory.
+
+    Raises:
+        CheckpointError: if the weights do not fit the network, or its settings are invalid.
+    """
+    with settings_errors(), torch.device("meta"):
+        network = build()
+    arrays = {name: torch.from_numpy(np.array(weight)) for name, weight in weights.items()}
+    network.load_state_dict(fit(arrays, network.state_dict()), assign=True)
+    return network
 
 
 def weights_of(network: DRetHTR) -> dict[str, Array]:

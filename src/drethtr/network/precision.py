@@ -1,4 +1,4 @@
-"""The device that a network computes on, and copies of networks in bfloat16, for devices that are faster with it.
+"""Copies of networks in bfloat16, for devices that are faster with it.
 
 The backbone and the projections of every layer compute in bfloat16. Accumulated values stay in float32: tokens between
 layers, norms, logits, and retention's memory.
@@ -11,12 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
-from drethtr.base.errors import ConfigError, first_line
-from drethtr.base.processors import free_processors
 from drethtr.network.attention import KeyValue
 from drethtr.network.backbones import Backbone, Normed
 from drethtr.network.network import BatchMemory, DRetHTR
-from drethtr.recognition.backends import resolve_device, unknown_device
 from drethtr.recognition.model.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
@@ -78,38 +75,3 @@ def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
     conv.weight, conv.bias = fuse_conv_bn_weights(
         conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
     )
-
-
-def torch_device(name: torch.device | str) -> torch.device:
-    """The torch device with a name, `auto` included; checks that it works here, and turns off cuDNN's attention.
-
-    Raises:
-        ConfigError: if there is no such device, or torch cannot use it.
-    """
-    try:
-        device = torch.device(resolve_device(name) if isinstance(name, str) else name)
-    except RuntimeError as error:
-        raise unknown_device(name) from error
-    if device.type == "meta":  # it cannot compute
-        raise unknown_device(name)
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ConfigError(
-            f"device {str(name)!r} cannot be used here: {first_line(error).partition('. ')[0]}"
-        ) from error
-    if device.type == "cuda":
-        # It recompiles for every text length, and can return NaN gradients (pytorch issue 196678).
-        torch.backends.cuda.enable_cudnn_sdp(False)
-    return device
-
-
-def open_device(name: str, threads: int | None) -> torch.device:
-    """The device for a user's choice, with torch set up to compute with this many threads.
-
-    Raises:
-        ConfigError: if there is no such device.
-    """
-    torch.set_num_threads(threads or free_processors())
-    torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-    return torch_device(name)

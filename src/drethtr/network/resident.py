@@ -251,7 +251,7 @@ class ResidentSearches:
         with self.turn, torch.cuda.device(keys.device) if keys.is_cuda else nullcontext():
             found = self.run_batch(memory, wanted)
         rows = np.arange(lines * wanted.beams).reshape(lines, -1)
-        return [best_of(found.select(own), wanted.end, wanted.length_exponent, wanted.nbest) for own in rows]
+        return [best_of(found.select(own), wanted) for own in rows]
 
     def run_batch(self, memory: BatchMemory, wanted: BeamSearch) -> Candidates:
         """The texts of all rows at the end."""

@@ -16,7 +16,7 @@ Then `Run.write` decides about each result: it is written if it does not exist, 
 results on which a person has worked or that another program wrote (`refuse_replacing_results` asks before reading,
 `write_result` after it), and lines that a person reviewed (`PageJob.keeps`).
 
-Who writes: `PageJob.keep_catalog` what the inputs are, before reading; `PageCache` each page of a file with several,
+Who writes: `PageJob.run` what the inputs are, before reading; `PageCache` each page of a file with several,
 until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it is made: after
 it, but before it if it lacks pages, so that no result looks complete that is not.
 """
@@ -30,7 +30,7 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, or_error
 from drethtr.base.files import is_there, make_folder
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Provenance, Sheet
@@ -39,9 +39,8 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.images.line import Line
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
-from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.results import refuse_replacing_results, write_result, write_update
-from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, Sheets
@@ -101,7 +100,7 @@ class PageJob:
         if output is not None and (self.force or not all(task.is_written(folders.is_there) for task in self.tasks)):
             make_folder(output)
         recognizer = load()  # after what can refuse the job, since it takes longest
-        planner = Planner(partial(self.made, recognizer), records, folders)
+        planner = Planner(partial(self._made, recognizer), records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         stale = sum(map(len, plan.refused.values()))
@@ -110,7 +109,7 @@ class PageJob:
             claims.tidy(plan.done, folders)
             for task in plan.done:
                 planner.forget_pages(task)  # of a process that was killed after writing everything
-            self.keep_catalog()
+            self._keep_catalog()
             run = Run(self, recognizer, planner, claims, report, on_line, len(plan.done), failed + stale)
             run.read(plan.waiting)
             # Files of other processes that were killed meanwhile have no results; they count as failed.
@@ -120,7 +119,7 @@ class PageJob:
             run.fail(reason)
         return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
 
-    def keep_catalog(self) -> None:
+    def _keep_catalog(self) -> None:
         """Record what the files are; what was seen in folders no longer holds once results are written."""
         output, catalog = self.selection.output, self.selection.catalog
         if output is not None and catalog.new:
@@ -129,7 +128,7 @@ class PageJob:
                 catalog.new.clear()
         catalog.forget_folders()
 
-    def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
+    def _made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
         settings: dict[str, Any] = made_with(recognizer, self.segmentation)
         if format == UPDATE:
@@ -166,7 +165,7 @@ class Run:
     @cached_property
     def provenance(self) -> Provenance:
         """What makes the results."""
-        return provenance_of(self.recognizer)
+        return self.recognizer.provenance()
 
     def fail(self, error: DataError) -> None:
         """Count and report a failure."""
@@ -208,7 +207,7 @@ class Run:
     def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read images of single lines, several at a time."""
         opened = (
-            ((task, record, line := WholeLine.or_error(task.originals[0], self.recognizer)), pixels_of(line))
+            ((task, record, line := or_error(WholeLine.open, task.originals[0], self.recognizer)), pixels_of(line))
             for task, record in self.won(tasks)
         )
         for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):

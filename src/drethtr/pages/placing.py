@@ -9,28 +9,15 @@ import numpy as np
 from drethtr.documents.page import CellPlace, Region, TextLine
 from drethtr.documents.page_xml.custom import tags_in
 from drethtr.documents.points import Points, box_around
-from drethtr.documents.transcription import PageFlag, PageWord, Transcription
+from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats, FoundLine, Layout, Role
-from drethtr.recognition.reading import Reading, is_doubtful
+from drethtr.recognition.reading import Reading
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
     """The text of a straightened line, its words and flags with their places on a page of this size."""
-    words = tuple(
-        PageWord(
-            word.text,
-            word.confidence,
-            outline_on_page(strip, word.left, word.right, width, height),
-            is_doubtful(word, reading),
-        )
-        for word in reading.words()
-    )
-    flags = tuple(
-        PageFlag(flag.kind, flag.reason, outline_on_page(strip, flag.left, flag.right, width, height))
-        for flag in reading.flags
-    )
-    return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
+    return reading.transcription(lambda left, right: outline_on_page(strip, left, right, width, height))
 
 
 def outline_on_page(strip: Strip, left: float, right: float, width: int, height: int) -> Points | None:

@@ -11,14 +11,9 @@ from typing import Any, NamedTuple
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there
 from drethtr.base.links import refuse_foreign
-from drethtr.documents.document import Provenance
 from drethtr.documents.read import first_bytes
 from drethtr.pages.catalog import Catalogued, Facts, Folders
-from drethtr.pages.segmentation import Segmentation
-from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
-from drethtr.recognition.decoding.strategies import name_of
-from drethtr.recognition.recognizer import Recognizer
 
 CHUNK = 1 << 20
 
@@ -185,27 +180,3 @@ class Records:
         """
         entry = self.of(result.parent).results.get(result.name)
         return frozenset() if entry is None else entry.lacks
-
-
-def provenance_of(recognizer: Recognizer) -> Provenance:
-    """The provenance of results from a recognizer and this version of the package."""
-    return Provenance.now(recognizer.model.identity)
-
-
-def reading_settings(recognizer: Recognizer) -> dict[str, str]:
-    """Decoder and precision of a recognizer."""
-    return {"decoder": name_of(recognizer.strategy), "precision": recognizer.precision.value}
-
-
-def measured_with(recognizer: Recognizer) -> dict[str, Any]:
-    """What made the readings that were measured, as stored with metrics."""
-    return {"made_by": provenance_of(recognizer).to_json(), **reading_settings(recognizer)}
-
-
-def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, str]:
-    """The settings that determine the text of a page, named as on the command line; stored with indexes and results."""
-    return {
-        "model": recognizer.model.identity,
-        **reading_settings(recognizer),
-        "lines": segmentation_name(segmentation),
-    }

@@ -10,6 +10,7 @@ from drethtr.layout.finder import Finder, Layout, Order
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import Outlines, outlines_named
 from drethtr.pages.source import Original
+from drethtr.recognition.recognizer import Recognizer
 
 
 @dataclass(frozen=True)
@@ -118,3 +119,8 @@ def name_of(segmentation: Segmentation) -> str:
     name = plain.name if isinstance(plain, DetectedLines) else names.get(plain, repr(plain))
     name = name if segmentation.order is Order.AUTO else f"{name}, tables by {segmentation.order}"
     return name if segmentation.outlines is Outlines.AUTO else f"{name}, outlines {segmentation.outlines.value}"
+
+
+def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, str]:
+    """The settings that determine the text of a page, named as on the command line; stored with indexes and results."""
+    return {"model": recognizer.model.identity, **recognizer.settings, "lines": name_of(segmentation)}

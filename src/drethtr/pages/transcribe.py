@@ -20,7 +20,7 @@ from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged
 from drethtr.pages.flags import LAYOUT, flagged, page_flags
 from drethtr.pages.line_reading import ReadLine, ReadLines, read_strips, strips_of, upright
-from drethtr.pages.placing import ids_in, merged, on_page, placed_line, regions_of, transcription_of
+from drethtr.pages.placing import ids_in, merged, placed_line, regions_of, transcription_of
 from drethtr.pages.segmentation import FoundBy, Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.recognition.reading import Reading
@@ -250,14 +250,6 @@ class WholeLine(NamedTuple):
             raise error.of(original.name) from error
         return cls(original, line, source.image_name if given is None else given.image)
 
-    @classmethod
-    def or_error(cls, original: Original, recognizer: Recognizer) -> Self | DataError:
-        """The opened image, or why it cannot be opened."""
-        try:
-            return cls.open(original, recognizer)
-        except DataError as error:
-            return error
-
     def page(self, reading: Reading, on_line: LineCallback = ignore_line) -> Page:
         """The page whose only line is the image, neither straightened nor cropped."""
         height, width = self.pixels.shape
@@ -265,8 +257,7 @@ class WholeLine(NamedTuple):
         strip = strip_of(self.pixels)
         on_line(LINE_ID, strip, reading)
         text = transcription_of(reading, strip, width, height)
-        polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
-        region = Region("r1", (TextLine(LINE_ID, polygon, baseline, text),))
+        region = Region("r1", (placed_line(LINE_ID, found, text, width, height),))
         return Page(self.name, width, height, (region,), self.original.source)
 
 

@@ -53,7 +53,7 @@ def reproduce(
     """
     require("torch", "train")
     from drethtr.base.urls import identity
-    from drethtr.network.precision import open_device
+    from drethtr.network.devices import open_device
     from drethtr.paper.tables.material import PaperData
     from drethtr.paper.tables.paper import TABLES
     from drethtr.paper.tables.report import sheet, write_report

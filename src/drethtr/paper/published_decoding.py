@@ -17,7 +17,17 @@ from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.decoding.decoded import Decoded, View, located
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, beam_search, highest
+from drethtr.recognition.decoding.stepwise import (
+    BeamSearch,
+    Floats,
+    Hypothesis,
+    Ints,
+    Mask,
+    Scorer,
+    State,
+    beam_search,
+    highest,
+)
 from drethtr.recognition.decoding.strategies import DECODERS, NUMBERED, Strategy
 from drethtr.recognition.network import Network
 from drethtr.text.tokenizer import BOS, EOS, PAD
@@ -147,7 +157,7 @@ class PublishedGreedy(Published):
 
     def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
         first = scorer.first_tokens()
-        found = beam_search(scorer, scorer.begin(), first, end=EOS, beams=1, limit=self.limit)
+        found = beam_search(scorer, scorer.begin(), first, BeamSearch(1, np.full(len(first), self.limit), EOS))
         return [best for [best] in found]
 
 

@@ -21,6 +21,7 @@ from drethtr.images.line import gray_from_image, name_of
 from drethtr.images.straighten import Floats, Strip
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.line_reading import ReadLine, read_lines
+from drethtr.recognition.backends import CPU
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
@@ -98,4 +99,4 @@ def load(path: "str | PathLike[str]", tasks: Sequence[str] | None = None) -> lis
         model = load_model(Path(path))
     except DrethtrError as error:
         raise ValueError(str(error)) from error
-    return [DrethtrModel(Recognizer(model))]
+    return [DrethtrModel(Recognizer(model, device=CPU))]

@@ -20,7 +20,6 @@ from drethtr.documents.update import update
 from drethtr.images.line import gray_from_image
 from drethtr.layout.finder import Layout
 from drethtr.layout.finders import finder_named
-from drethtr.pages.record import provenance_of
 from drethtr.pages.transcribe import PageReader, SegmentedPage
 from drethtr.recognition.recognizer import Recognizer
 
@@ -58,7 +57,7 @@ class Recognize(Processor):  # type: ignore[misc]
         gray = gray_from_image(image, name, upright=False)
         data = to_xml(pcgts).encode()
         given = parse_page(data, name, lambda _: image.size)[2].page
-        made_by = provenance_of(self.recognizer)
+        made_by = self.recognizer.provenance()
         described = given.on_image(pcgts.get_Page().imageFilename, *image.size) if given.lines else None
         finder = finder_named(self.parameter["lines"]).with_threads(self.recognizer.threads)
         segmented = SegmentedPage.of(

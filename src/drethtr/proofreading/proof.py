@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, or_error
 from drethtr.base.wording import counted
 from drethtr.datasets.parquet import png_of
-from drethtr.datasets.sample import Sample, line_or_error
+from drethtr.datasets.sample import Sample, open_sample
 from drethtr.documents.beside import page_stem, stem_of_page
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points, box_around
@@ -235,7 +235,7 @@ def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules)
         CheckpointError, ConfigError: as `Rules.check`.
     """
     rows = list(enumerate(samples))
-    for group in in_groups(((row, line_or_error(recognizer, row[1])) for row in rows), READ_TOGETHER):
+    for group in in_groups(((row, or_error(open_sample, recognizer, row[1])) for row in rows), READ_TOGETHER):
         usable = [(row, line) for row, line in group if not isinstance(line, DataError)]
         lines, texts = [line for _, line in usable], [sample.text for (_, sample), _ in usable]
         read = list(map(ReadText.of, recognizer.read_lines(lines)))

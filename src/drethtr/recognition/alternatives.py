@@ -13,7 +13,7 @@ from drethtr.images.line import Line
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedLanguages
 from drethtr.recognition.decoding.ctc_search import align, prefix_search
 from drethtr.recognition.decoding.decoded import LogProbs, View
-from drethtr.recognition.decoding.joint import LineSearch, Tokens, changed, changes_at, language_scorer, rescore
+from drethtr.recognition.decoding.joint import LineScores, Tokens, changed, changes_at, language_scorer, rescore
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.strategies import CTC, Joint
 from drethtr.recognition.recognizer import Recognizer
@@ -98,9 +98,8 @@ class WordSearch:
         self.strategy = strategy
         self.place = place
         self.languages = WeightedLanguages(recognizer.model.languages, strategy.weights.language)
-        rows = [view.scores.lines[0] for view in line]
-        # It scores lines and keeps their scores; `quality` ranks them, also where no decoder has a part in it.
-        self.lines = LineSearch(rows, lambda scored: 0.0, self.languages, base=place.line(word))
+        self.base = place.line(word)
+        self.lines = LineScores([view.scores.lines[0] for view in line], self.languages)
         self.scorers = [NetworkScorer(network, view.memory) for view in line] if isinstance(strategy, Joint) else []
         self.alone = language_scorer(network, self.languages)
         self.first: dict[Tokens, float] = {}
@@ -110,16 +109,16 @@ class WordSearch:
 
         Those that are too long for the line are left out.
         """
-        self.lines.propose(map(self.place.line, words))
-        waiting = {line: by for line, by in self.lines.waiting.items() if by.ctc > -inf}
-        scores = {line: by.ctc + self.languages.weight * by.language for line, by in waiting.items()}
+        self.lines.propose(map(self.place.line, words), self.base)
+        weight = self.languages.weight
+        scores = {line: by.quality(weight) for line, by in self.lines.waiting.items() if by.ctc > -inf}
         best = sorted(scores, key=scores.__getitem__, reverse=True)
         kept = [line for rank, line in enumerate(best) if rank < RESCORED or self.place.word(line) in always]
         self.first |= {line: scores[line] for line in kept}
         if self.scorers and kept:
             together = max(MAX_NODES // (1 + max(map(len, kept))), 1)
             trees = (kept[first : first + together] for first in range(0, len(kept), together))
-            self.lines.waiting = {line: waiting[line] for line in kept}
+            self.lines.keep(kept)
             self.lines.add_scores(one for tree in trees for one in rescore(self.scorers, [tree], self.alone)[0])
 
     def follow_doubts(self) -> None:

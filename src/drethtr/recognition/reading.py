@@ -1,5 +1,6 @@
 """What a recognizer returns for a line of handwriting."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,6 +8,7 @@ from PIL import Image
 
 from drethtr.base.errors import DataError
 from drethtr.documents.html import ShownLine, lines_html
+from drethtr.documents.points import Points
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import ImageSource, open_line
 from drethtr.recognition.posteriors import Posteriors
@@ -90,6 +92,10 @@ class Alternative:
     score: float
 
 
+def nowhere(left: float, right: float) -> None:
+    """The place of what was read without a page."""
+
+
 @dataclass(frozen=True, repr=False)
 class Reading:
     """The text of a line, with confidences and flags.
@@ -151,11 +157,18 @@ class Reading:
             for word, confidence in zip(groups, sure, strict=True)
         )
 
-    def transcription(self) -> Transcription:
-        """The text with its words and flags, as documents store it; without a page, they have no places."""
-        words = (PageWord(word.text, word.confidence, None, is_doubtful(word, self)) for word in self.words())
-        flags = (PageFlag(flag.kind, flag.reason) for flag in self.flags)
-        return Transcription(self.text, self.confidence, tuple(words), tuple(flags), self.calibrated)
+    def transcription(self, place: Callable[[float, float], Points | None] = nowhere) -> Transcription:
+        """The text with its words and flags, as documents store it.
+
+        Args:
+            place: The outline on a page of what lies between two edges; by default nothing has one.
+        """
+        words = tuple(
+            PageWord(word.text, word.confidence, place(word.left, word.right), is_doubtful(word, self))
+            for word in self.words()
+        )
+        flags = tuple(PageFlag(flag.kind, flag.reason, place(flag.left, flag.right)) for flag in self.flags)
+        return Transcription(self.text, self.confidence, words, flags, self.calibrated)
 
     def strip(self) -> Image.Image:
         """The image of the line, in gray, dark on light.

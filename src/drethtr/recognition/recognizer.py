@@ -14,11 +14,12 @@ from typing import NoReturn, Self, TypedDict, TypeVar
 import numpy as np
 from PIL import Image
 
-from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError, or_error
 from drethtr.base.processors import free_processors
+from drethtr.documents.document import Provenance
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
 from drethtr.language.languages import ALL_LANGUAGES, choose_languages
-from drethtr.recognition.backends import AUTO, CPU, open_network
+from drethtr.recognition.backends import AUTO, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
@@ -101,7 +102,7 @@ class Recognizer:
         *,
         network: Network | None = None,
         precision: Precision | str = Precision.FLOAT32,
-        device: str = CPU,
+        device: str = AUTO,
         threads: int | None = None,
         alternatives: int = 0,
         doubtful: float = DOUBTFUL,
@@ -204,7 +205,7 @@ class Recognizer:
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         images = list(images)
         lines: list[Line] = []
-        for place, (_, line) in enumerate(self.opened((None, image) for image in images)):
+        for place, (_, line) in enumerate(self._opened((None, image) for image in images)):
             if isinstance(line, DataError):
                 raise line if isinstance(images[place], str | Path) else line.of(f"images[{place}]")
             lines.append(line)
@@ -212,18 +213,18 @@ class Recognizer:
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """Read lines from `open_line`, or others that `refuse_unreadable` accepts, in the order given.
+        """Read lines from `open_line`, or others that it would not refuse, in the order given.
 
         Raises:
             CheckpointError: if the model's activations are not finite.
         """
         if len(lines) < self.network.workers:
-            return self.read_group(lines)  # the threads share the pieces of long lines
+            return self._read_group(lines)  # the threads share the pieces of long lines
         # Each thread prepares, reads and judges whole lines; the others would wait if one thread did that for all.
         columns = list(map(self.pieces.most_columns, lines))
-        return self.pieces.map_groups(lines, columns, partial(self.read_group, threads=1))
+        return self.pieces.map_groups(lines, columns, partial(self._read_group, threads=1))
 
-    def read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
+    def _read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
         """Read some lines together, on as many threads as the network has workers, or on `threads`."""
         inks = list(map(Ink.of, lines))
         # Blank paper costs no network: a page file of a few hundred bytes may mark thousands of lines on nothing.
@@ -246,9 +247,11 @@ class Recognizer:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
             TypeError: if an image comes without an item.
         """
-        return self.read_opened(self.opened(images), together=together)
+        return self.read_opened(self._opened(images), together=together)
 
-    def opened(self, images: Iterable[tuple[Item, ImageSource | DataError]]) -> Iterator[tuple[Item, Line | DataError]]:
+    def _opened(
+        self, images: Iterable[tuple[Item, ImageSource | DataError]]
+    ) -> Iterator[tuple[Item, Line | DataError]]:
         """Each item with its line or error, in order. Several threads open files, a few ahead of what is asked for."""
         threads = min(self.network.workers, OPENERS)
         waiting = deque[tuple[Item, Future[Line | DataError]]]()
@@ -287,10 +290,7 @@ class Recognizer:
 
     def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
         """The line of an image, or the error; an image shaped like a page is one."""
-        try:
-            return image if isinstance(image, DataError) else self.open_alone(image)
-        except DataError as error:
-            return error
+        return image if isinstance(image, DataError) else or_error(self.open_alone, image)
 
     def open_alone(self, image: ImageSource) -> Line:
         """Like `open_line`, for an image that nobody has declared to be a line.
@@ -337,6 +337,15 @@ class Recognizer:
         for piece, features in zip(pieces, found, strict=True):
             of_line[piece.line].append(features)
         return np.stack([np.mean(some, axis=0) for some in of_line])
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Decoder and precision, named as on the command line."""
+        return {"decoder": strategy_name(self.strategy), "precision": self.precision.value}
+
+    def provenance(self) -> Provenance:
+        """The provenance of results that are made now."""
+        return Provenance.now(self.model.identity)
 
     @property
     def calibration(self) -> Calibration | None:

@@ -28,8 +28,8 @@ from drethtr.images.straighten import Strip
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.mets import is_mets
-from drethtr.pages.record import digest_of, files_of, made_with, provenance_of, state_of
-from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.record import digest_of, files_of, state_of
+from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import SegmentedPage, is_placed, transcribe
 from drethtr.recognition.posteriors import Posteriors, token_texts
@@ -185,7 +185,7 @@ class Builder:
         state = PageState(before, digest if before == now else UNKNOWN)
         kept = None
         if original.description is None:  # who edits the scan later need not read it again
-            document = Document((original.sheet(page),), provenance_of(self.recognizer))
+            document = Document((original.sheet(page),), self.recognizer.provenance())
             kept = FORMATS["page"].write(document)
         with self.store.writing():
             self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes(), kept)

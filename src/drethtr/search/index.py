@@ -175,7 +175,7 @@ class SearchIndex:
         # What a verdict on a hit is compared with: verdicts would otherwise feed on each other.
         unjudged = chances(shipped())[0] if verdicts else found
         verdict = np.zeros(len(found))
-        for (page, number), stands in self.judged(parsed, verdicts).items():
+        for (page, number), stands in self._judged(parsed, verdicts).items():
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
         shown = np.clip(found + verdict, 0, 1)  # a verdict makes a hit certain, or takes it away
         # Above 0 in any case: with a minimum of 0, a line that certainly lacks the words is still no hit.
@@ -186,8 +186,8 @@ class SearchIndex:
         order = np.argsort(-(shown + verdict), kind="stable")  # confirmed hits first, rejected ones last
         order = order[kept[order]][:limit]
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
-        found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))
-        return [self.hit(found_by, Ranked(*one)) for one in ranked]
+        found_by = Matches(parsed, automatons, scanned, self._unknown_letters(parsed))
+        return [self._hit(found_by, Ranked(*one)) for one in ranked]
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
         """Letters of a query the model of the index cannot read, which only text written by a person has.
@@ -195,16 +195,16 @@ class SearchIndex:
         Raises:
             ConfigError: if the query has nothing to search for, or is too long or too broad.
         """
-        return self.unknown_letters(parse(query, Spelling(strict)))
+        return self._unknown_letters(parse(query, Spelling(strict)))
 
-    def unknown_letters(self, query: Query) -> str:
+    def _unknown_letters(self, query: Query) -> str:
         """The folded letters of a query that are not in the alphabet of the model."""
         alphabet = self.about.get("alphabet")
         known = set(query.spelling.fold(alphabet)) if isinstance(alphabet, str) else None
         letters = "".join(term.pattern.letters for term in query.terms)
         return "" if known is None else "".join(c for c in dict.fromkeys(letters) if c not in known)
 
-    def judged(self, query: Query, verdicts: Sequence[Verdict]) -> dict[tuple[int, int], bool]:
+    def _judged(self, query: Query, verdicts: Sequence[Verdict]) -> dict[tuple[int, int], bool]:
         """Verdicts on hits of a query, by page id and line number."""
         found = {}
         for verdict in verdicts:
@@ -215,7 +215,7 @@ class SearchIndex:
                     found[id, ids.index(verdict.line)] = verdict.stands
         return found
 
-    def hit(self, by: Matches, ranked: Ranked) -> Hit:
+    def _hit(self, by: Matches, ranked: Ranked) -> Hit:
         """A line as a hit; its box is around the likeliest of the wanted words."""
         query, scanned, place = by.query, by.scanned, ranked.place
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))

@@ -22,7 +22,6 @@ from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.line_reading import ReadLines
-from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
@@ -65,7 +64,7 @@ class Service:
     @property
     def provenance(self) -> Provenance:
         """The provenance of results of the present recognizer."""
-        return provenance_of(self.recognizer)
+        return self.recognizer.provenance()
 
     async def uploaded(self, request: Request, share: Share, name: str = "") -> list[Upload]:
         """The files that a request uploads, as `uploads_of` gives them, unless too many requests are in progress.
@@ -105,7 +104,7 @@ class Service:
 
     async def about(self, request: Request) -> Response:
         """`GET /about`, and `GET /` of a server without an editor: the model, and how many lines are waiting."""
-        made = {"made_by": self.provenance.to_json(), **reading_settings(self.recognizer)}
+        made = {"made_by": self.provenance.to_json(), **self.recognizer.settings}
         return JSONResponse({**made, "waiting": len(self.request_queue.waiting)})
 
     async def read_line_image(self, request: Request) -> Response:

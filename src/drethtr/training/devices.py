@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.network.precision import torch_device
+from drethtr.network.devices import torch_device
 from drethtr.training.objective import Objective
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from drethtr.language.learn import renamed
 from drethtr.network.adapter import add_low_rank_changes, merge_changes
 from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.network import DRetHTR
-from drethtr.network.weights import Pretrained, ppocr_weights
+from drethtr.network.pretrained import Pretrained, ppocr_weights
 from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model, without_record
 from drethtr.recognition.model.weights import Weights

@@ -17,6 +17,7 @@ from drethtr.evaluation.evaluate import Scores, evaluate
 from drethtr.evaluation.reading import to_read
 from drethtr.network.backend import TorchNetwork, with_network
 from drethtr.network.network import DRetHTR
+from drethtr.recognition.backends import CPU
 from drethtr.recognition.model.file import Model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import Tokenizer
@@ -81,7 +82,7 @@ class Validator:
         """
         if next(network.parameters()).device.type == "cpu":
             # As users read there: onnxruntime takes 0.4 of the time of torch.
-            recognizer = Recognizer(model, self.decoder, threads=torch.get_num_threads())
+            recognizer = Recognizer(model, self.decoder, device=CPU, threads=torch.get_num_threads())
         else:
             recognizer = Recognizer(model, self.decoder, network=TorchNetwork.of(model, network))
         scores = evaluate(recognizer, self.samples)

@@ -10,7 +10,6 @@ import torch
 from drethtr.base.native import native
 from drethtr.recognition.decoding import ctc_paths
 from drethtr.recognition.decoding.ctc_paths import TextScores
-from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood
 from drethtr.text.tokenizer import BLANK
 
 TOKENS, STEPS = 4, 6
@@ -47,7 +46,6 @@ def test_every_text_is_as_likely_as_all_its_paths(base):
     scores.lean_on(base)
     for text, expected in zip(TEXTS, likelihoods(rows, TEXTS), strict=True):
         assert scores(text) == pytest.approx(expected), text
-        assert ctc_log_likelihood(rows, text) == pytest.approx(expected), text
 
 
 def test_what_it_was_compared_with_before_does_not_matter():

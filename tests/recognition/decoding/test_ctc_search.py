@@ -12,10 +12,10 @@ from drethtr.base.native import native
 from drethtr.language.languages import Languages, WeightedLanguages, WeightedNGrams
 from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.decoding import ctc_paths, ctc_search
+from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import (
     align,
     best_path,
-    ctc_log_likelihood,
     nothing_new,
     prefix_search,
     search_languages,
@@ -157,10 +157,10 @@ def plain_prefix_search(rows, beams):
 
 
 def test_likelihood_is_the_sum_over_all_paths(log_probs):
-    expected = text_probabilities(log_probs)
-    for text, probability in expected.items():
-        assert math.exp(ctc_log_likelihood(log_probs, text)) == pytest.approx(probability)
-    assert ctc_log_likelihood(log_probs, (0, 0, 2, 2)) == -math.inf
+    scores = TextScores(log_probs)
+    for text, probability in text_probabilities(log_probs).items():
+        assert math.exp(scores(text)) == pytest.approx(probability)
+    assert scores((0, 0, 2, 2)) == -math.inf
 
 
 def test_best_path_of_a_line():
@@ -220,7 +220,7 @@ def test_an_impossible_token_is_spread_too():
 def test_no_steps_no_text():
     none = np.zeros((0, 4), dtype=np.float32)
     assert best_path(none) == ((), (), ())
-    assert ctc_log_likelihood(none, ()) == 0 and ctc_log_likelihood(none, (2,)) == -math.inf
+    assert TextScores(none)(()) == 0 and TextScores(none)((2,)) == -math.inf
     assert prefix_search(none)[0].tokens == ()
     assert align(none, ()) == ((), (), ())
     assert align(none, (2,)) == ((2,), (-math.inf,), ((0, 0),))

@@ -12,6 +12,7 @@ from drethtr.recognition.decoding.joint import (
     Change,
     Doubt,
     Judgment,
+    LineScores,
     LineSearch,
     ScoredText,
     changed,
@@ -125,9 +126,8 @@ TEXT = (4, 5, 6, 7, 8)
 def search_of(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> LineSearch:
     """Texts with what the decoder says of them, which alone counts; the doubts are those about `TEXT` and `()`."""
     scored = {text: ScoredText(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
-    return LineSearch(
-        [log_softmax(np.zeros((12, 12))).astype(np.float32)], lambda text: text.decoder.log_probability, known=scored
-    )
+    scores = LineScores([log_softmax(np.zeros((12, 12))).astype(np.float32)], known=scored)
+    return LineSearch(scores, lambda text: text.decoder.log_probability)
 
 
 def tried(gains: dict[Change, float]) -> LineSearch:
@@ -141,7 +141,7 @@ def test_what_makes_a_text_better_in_several_places_is_put_together():
     """Two changes that touch are not both made; the one that brings more is."""
     made = tried({Change(0, 1, (9,)): 2.0, Change(1, 1, (9,)): 1.0, Change(4, 5, ()): 1.0, Change(3, 4, ()): -1.0})
     made.advance()
-    assert list(made.waiting) == [(9, 5, 6, 7)]
+    assert list(made.scores.waiting) == [(9, 5, 6, 7)]
 
 
 @pytest.mark.parametrize(
@@ -152,22 +152,22 @@ def test_doubts_that_were_followed_move_with_what_stands_there(together, base, s
     made = tried({Change(0, 2, ()): 3.0, Change(4, 5, (9,)): 2.0})
     made.settled = frozenset({Doubt(0, 10), Doubt(3, 11), Doubt(5, 10)})
     made.advance()
-    [text] = made.waiting
-    made.add_scores([Judgment(Hypothesis(text, together, ()), (Doubt(1, 11),))])
+    [text] = made.scores.waiting
+    made.scores.add_scores([Judgment(Hypothesis(text, together, ()), (Doubt(1, 11),))])
     made.advance()
-    assert made.base == base and made.settled == settled and not made.waiting
+    assert made.base == base and made.settled == settled and not made.scores.waiting
 
 
 def test_the_empty_text_is_corrected_too():
     made = search_of({(): 0.0}, Doubt(0, 5), ctc=-100.0)
     made.advance()
-    assert list(made.waiting) == [(5,)]
+    assert list(made.scores.waiting) == [(5,)]
 
 
 def test_the_most_doubtful_places_come_first_and_others_later():
     made = search_of({TEXT: 0.0}, *(Doubt(place % 5, 9 + place // 5) for place in range(10)), ctc=-100.0)
     made.advance()
-    assert {text for text in made.waiting if 10 in text and 9 not in text} == {
+    assert {text for text in made.scores.waiting if 10 in text and 9 not in text} == {
         changed(TEXT, [change]) for place in range(3) for change in changes_at(Doubt(place, 10), TEXT)
     }
     assert len(made.settled) == 8
@@ -177,22 +177,22 @@ def test_later_doubts_are_followed_when_the_first_bring_nothing():
     doubts = tuple(Doubt(place % 5, 9 + place // 5) for place in range(10))
     made = search_of({TEXT: 0.0}, *doubts, ctc=-100.0)
     made.advance()
-    made.add_scores([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
+    made.scores.add_scores([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.scores.waiting])
     made.advance()
-    assert made.base == TEXT and made.waiting and made.settled == frozenset(doubts)
-    made.add_scores([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
+    assert made.base == TEXT and made.scores.waiting and made.settled == frozenset(doubts)
+    made.scores.add_scores([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.scores.waiting])
     made.advance()
-    assert not made.waiting
+    assert not made.scores.waiting
 
 
 def test_what_the_ctc_head_refuses_is_not_tried():
     """What it finds e^3 times less likely."""
     made = search_of({TEXT: 0.0}, Doubt(0, 9))
-    score = made.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
+    score = made.scores.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
     for worse, waits in ((2.9, True), (3.1, False)):
         made = search_of({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
         made.advance()
-        assert (changed(TEXT, [Change(0, 1, (9,))]) in made.waiting) == waits
+        assert (changed(TEXT, [Change(0, 1, (9,))]) in made.scores.waiting) == waits
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])

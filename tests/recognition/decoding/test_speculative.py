@@ -17,7 +17,7 @@ from drethtr.recognition.decoding import speculative as module
 from drethtr.recognition.decoding.ctc_search import best_path
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
-from drethtr.recognition.decoding.stepwise import beam_search
+from drethtr.recognition.decoding.stepwise import BeamSearch, beam_search
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts, write_greedily
 from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.network import Precision
@@ -121,8 +121,8 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
     scorer = NetworkScorer(made, memory)
     limits = np.array([1, 2, 9, 30])
     found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, passes=1000)
-    starts = scorer.begin(), scorer.first_tokens()
-    expected = [best for [best] in beam_search(scorer, *starts, end=EOS, beams=1, limit=limits)]
+    searched = beam_search(scorer, scorer.begin(), scorer.first_tokens(), BeamSearch(1, limits, EOS))
+    expected = [best for [best] in searched]
     assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
 
 

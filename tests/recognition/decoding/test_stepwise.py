@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.decoding.scorer import log_softmax
-from drethtr.recognition.decoding.stepwise import Floats, Ints, beam_search
+from drethtr.recognition.decoding.stepwise import BeamSearch, Floats, Ints, beam_search
 
 START, END, LIMIT = 0, 1, 4
 TEXTS = [
@@ -55,9 +55,15 @@ def scores(request):
     return random_scores(request.param)
 
 
-def search(scores, beams=5, **options):
-    first = np.full(len(scores), START)
-    return beam_search(Chain(scores), Memory(0, first), first, end=END, beams=beams, **({"limit": LIMIT} | options))
+def search(scores, beams=5, limit=LIMIT, **options):
+    return searched(Chain(scores), beams, limit, **options)
+
+
+def searched(chain, beams, limit, **options):
+    """`limit` is one for all lines, or (lines,)."""
+    first = np.full(len(chain.scores), START)
+    limits = np.broadcast_to(limit, len(first))
+    return beam_search(chain, Memory(0, first), first, BeamSearch(beams, limits, END, **options))
 
 
 def gains(line, text):
@@ -137,9 +143,8 @@ def test_done_lines_leave(beams):
         def keep(self, lines):
             return Counting(self.scores[lines])
 
-    first = np.full(4, START)
     lengths = np.broadcast_to(np.array([3, 0, 2, 3]).reshape(4, 1, 1, 1), (4, 5, 5, 5))
-    texts = [best for [best] in beam_search(Counting(lengths), Memory(0, first), first, end=END, beams=beams, limit=99)]
+    texts = [best for [best] in searched(Counting(lengths), beams, 99)]
     assert [len(text.tokens) for text in texts] == [3, 0, 2, 3]
     assert asked == [4, 3, 3, 2]
 
@@ -156,8 +161,7 @@ def test_a_line_is_done_when_nothing_can_beat_its_text():
             steps.append(state.position)
             return super().step(tokens, state)
 
-    first = np.array([START])
-    [[best]] = beam_search(Counting(line[None]), Memory(0, first), first, end=END, beams=5, limit=100)
+    [[best]] = searched(Counting(line[None]), 5, 100)
     assert best.tokens == (2,)
     assert steps == [0, 1]
 

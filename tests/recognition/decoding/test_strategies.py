@@ -14,7 +14,7 @@ from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.decoding.ctc_paths import TextScores
-from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, prefix_search
+from drethtr.recognition.decoding.ctc_search import prefix_search
 from drethtr.recognition.decoding.decoded import CTCScores, View
 from drethtr.recognition.decoding.joint import (
     MARGIN,
@@ -128,7 +128,7 @@ def test_both_scores_are_weighed(made):
         assert len({text.decoder.tokens for text in texts}) == len(texts)
         for text in texts:
             tokens = text.decoder.tokens
-            ctc = ctc_log_likelihood(scores.lines[line], tokens)
+            ctc = TextScores(scores.lines[line])(tokens)
             expected = 0.3 * ctc + 0.7 * text.decoder.log_probability
             assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
 

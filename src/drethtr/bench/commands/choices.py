@@ -53,7 +53,7 @@ class RaceOptions:
             ConfigError: naming a chart that is not .svg, or, without `force`, an existing output.
         """
         require("torch", "train")
-        from drethtr.network.precision import open_device
+        from drethtr.network.devices import open_device
 
         refuse_ending(self.plot_file, ".svg")
         refuse_results(self.json_file, self.plot_file, force=self.force)

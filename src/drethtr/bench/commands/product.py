@@ -47,7 +47,7 @@ def training(
     require("torch", "train")
     from drethtr.base import config
     from drethtr.bench.training import default_run, measure
-    from drethtr.network.precision import open_device
+    from drethtr.network.devices import open_device
     from drethtr.training.run import RunConfig
 
     refuse_results(json_file, force=force)
@@ -183,7 +183,7 @@ def drift(
     """Measure how far the parallel and recurrent forms of a model's decoder differ on the texts it reads."""
     require("torch", "train")
     from drethtr.bench.quality.drift import TOLERANCE, measure
-    from drethtr.network.precision import open_device
+    from drethtr.network.devices import open_device
     from drethtr.recognition.decoding.strategies import strategy_named
     from drethtr.recognition.model.adapter import load_named
     from drethtr.recognition.model.file import SHIPPED

@@ -213,7 +213,7 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
 
 def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
     """Print a table and, if a file is given, write the figures there with the model and settings."""
-    from drethtr.pages.record import measured_with
+    from drethtr.evaluation.reading import measured_with
 
     with told_after(f"{text}\n{read_by(recognizer)}"):
         if json_file is not None:

@@ -157,7 +157,7 @@ def everything(
 ) -> None:
     """Run decoding, memory, length, strategies and peers; write tables, JSON and charts (an hour on two cores)."""
     require("torch", "train")
-    from drethtr.network.precision import open_device
+    from drethtr.network.devices import open_device
     from drethtr.paper.speed.peers import check_transformers
     from drethtr.paper.speed.race import PeakMemory
 

@@ -26,7 +26,6 @@ from drethtr.evaluation.compare import (
     without_text,
 )
 from drethtr.evaluation.reading import ScoredLine, to_read
-from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pictures.comparison_page import comparison_page
 from drethtr.recognition.recognizer import Recognizer
 
@@ -75,9 +74,7 @@ def compare(
     for name, one in zip("AB", readers, strict=True):
         if one.calibration is None:
             typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
-    sides = [
-        Side(which.name, provenance_of(one), reading_settings(one)) for which, one in zip(systems, readers, strict=True)
-    ]
+    sides = [Side(which.name, one.provenance(), one.settings) for which, one in zip(systems, readers, strict=True)]
     of_a, of_b = read_by_both(sides, readers, wanted)
     found = compare_lines(of_a, of_b)
     with told_after(summary(found, *sides)):

@@ -31,12 +31,11 @@ from drethtr.cli.reports import NOT_CALIBRATED, EvaluationResult, table
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample, Tally, choose, page_of
 from drethtr.evaluation.predict import PageDoubt
-from drethtr.evaluation.reading import by_name, to_read
+from drethtr.evaluation.reading import by_name, measured_with, to_read
 from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.language.languages import ALL_LANGUAGES
 from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.flags import doubt_in
-from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.selection import images_in, select
 from drethtr.pages.transcribe import transcribe

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from drethtr.base.errors import DataError
 from drethtr.network.padded import MaskedConv, Padded
 from drethtr.network.variants import Variants
-from drethtr.recognition.model.architecture import DESCENT, Light
-from drethtr.recognition.onnx.backbones import LIGHT_STAGES, TOKEN_BLOCKS
+from drethtr.recognition.model.architecture import DESCENT, LIGHT_STAGES, LIGHT_TOKEN_BLOCKS, Light
 
 
 class ImageFeatures(NamedTuple):
@@ -141,7 +140,7 @@ class LightBackbone(Backbone):
             channels = width
             self.blocks.extend(Block(channels, (3, 3)) for _ in range(blocks))
         self.collapse = nn.Conv2d(channels, channels, (config.height // DESCENT, 1))
-        self.token_blocks = nn.Sequential(*(Block(channels, (1, 7)) for _ in range(TOKEN_BLOCKS)))
+        self.token_blocks = nn.Sequential(*(Block(channels, (1, 7)) for _ in range(LIGHT_TOKEN_BLOCKS)))
         self.norm = ChannelNorm(channels)
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:

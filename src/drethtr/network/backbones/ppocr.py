@@ -1,6 +1,6 @@
 """The line reader of PP-OCRv6 (small): a PP-LCNet of convolutions and a neck of two attention blocks.
 
-It was trained on printed and handwritten text of many languages; `drethtr.network.weights` loads its weights. The
+It was trained on printed and handwritten text of many languages; `drethtr.network.pretrained` loads its weights. The
 modules are defined in the order in which the published graph runs them, on which loading relies.
 
 Shapes, everywhere in this file: B lines, N tokens, C channels.
@@ -16,8 +16,15 @@ from torch import Tensor, nn
 from drethtr.network.attention import softmax_attention
 from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
-from drethtr.recognition.model.architecture import DESCENT, PPOCR
-from drethtr.recognition.onnx.backbones import NECK, NECK_BLOCKS, NECK_HEADS, STAGES, STEM
+from drethtr.recognition.model.architecture import (
+    DESCENT,
+    NECK,
+    NECK_BLOCKS,
+    NECK_HEADS,
+    PPOCR,
+    PPOCR_STAGES,
+    PPOCR_STEM,
+)
 
 
 class Stem(nn.Module):
@@ -148,16 +155,16 @@ class PPOCRBackbone(Backbone):
 
     columns_per_token = 8
     draft_width = NECK
-    width = STAGES[-1][0] + NECK
-    early = ("stem.", *(f"blocks.{number}." for number in range(len(STAGES[0][1]))))
+    width = PPOCR_STAGES[-1][0] + NECK
+    early = ("stem.", *(f"blocks.{number}." for number in range(len(PPOCR_STAGES[0][1]))))
 
     def __init__(self, config: PPOCR) -> None:
         super().__init__()
         self.height = config.height
-        channels = STAGES[0][0]
-        self.stem = Stem(1, STEM, channels)
+        channels = PPOCR_STAGES[0][0]
+        self.stem = Stem(1, PPOCR_STEM, channels)
         self.blocks = nn.Sequential()
-        for width, blocks in STAGES:
+        for width, blocks in PPOCR_STAGES:
             if width != channels:
                 self.blocks.append(Descent(channels, width, (2, 1)))
             channels = width

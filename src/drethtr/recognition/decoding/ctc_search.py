@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from drethtr.base.native import native
 from drethtr.language.languages import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
 from drethtr.language.ngrams import State
-from drethtr.recognition.decoding.ctc_paths import sums
 from drethtr.text.tokenizer import BLANK, BOS, EOS
 
 SURE = -1e-3
@@ -357,12 +356,3 @@ def even_spans(steps: int, tokens: int) -> list[tuple[int, int]]:
     """Spans of equal length, at least one step each, which overlap if there are more tokens than steps."""
     edges = [steps * token // tokens for token in range(tokens + 1)] if tokens else [0]
     return [(first, min(max(last, first + 1), steps)) for first, last in pairwise(edges)]
-
-
-def ctc_log_likelihood(log_probs: NDArray[np.float32], tokens: Sequence[int]) -> float:
-    """The log-probability of a text, summed over all its paths; -inf if it is too long for the line."""
-    paths = sums(log_probs)
-    beginning = paths.nothing
-    for token in tokens:
-        beginning = paths.longer(beginning, token)
-    return paths.whole(beginning, paths.end)

@@ -140,47 +140,49 @@ class FirstPassScores(NamedTuple):
     ctc: float
     language: float
 
+    def quality(self, language_weight: float) -> float:
+        """The score by the CTC head, plus weighted language."""
+        return self.ctc + language_weight * self.language
+
 
 @dataclass
-class LineSearch:
-    """The search for the text of one line: texts with scores, and texts to score next.
+class LineScores:
+    """Texts of one line with their scores.
 
     rows             (S, V) log-probabilities of the CTC head, for each width of the line
-    quality          the score by which texts are ranked
     language_models  the n-grams
     known            texts that the decoder has scored
     waiting          texts that it will score next, with their first-pass scores
-    base             the text whose changes are tried; None before the first
-    tried            those of its changes that are waiting
-    chosen           changes that improved it and do not touch, best first
-    settled          doubts about it that were tried, or that were tried before it was changed
     """
 
     rows: Sequence[LogProbs]
-    quality: Callable[[ScoredText], float]
     language_models: WeightedLanguages = field(default_factory=WeightedLanguages)
     known: dict[Tokens, ScoredText] = field(default_factory=dict)
     waiting: dict[Tokens, FirstPassScores] = field(default_factory=dict)
-    base: Tokens | None = None
-    tried: tuple[Change, ...] = ()
-    chosen: tuple[Change, ...] = ()
-    settled: frozenset[Doubt] = frozenset()
 
     @cached_property
     def heads(self) -> list[TextScores]:
         """The CTC scores of any text, for each width."""
         return [TextScores(rows) for rows in self.rows]
 
-    def propose(self, texts: Iterable[Tokens]) -> None:
-        """Queue the texts that the decoder has not scored."""
+    def propose(self, texts: Iterable[Tokens], base: Tokens | None = None) -> None:
+        """Queue the texts that the decoder has not scored, and no others.
+
+        Args:
+            base: A text that most of them resemble; by default the first of them.
+        """
         unknown = [text for text in dict.fromkeys(texts) if text not in self.known]
         self.waiting = {}
         if unknown:
-            base = unknown[0] if self.base is None else self.base
+            base = unknown[0] if base is None else base
             scores = ctc_scores(self.heads, unknown, base)
             # The base goes first, since lines that resemble the first one take a fraction of its time.
             _, *language = self.language_models.unweighted_scores([base, *unknown])
             self.waiting = dict(zip(unknown, map(FirstPassScores, scores, language), strict=True))
+
+    def keep(self, texts: Iterable[Tokens]) -> None:
+        """Keep only these of the waiting texts, in this order."""
+        self.waiting = {text: self.waiting[text] for text in texts}
 
     def add_scores(self, judgments: Iterable[Judgment]) -> None:
         """Add the decoder's scores of the waiting texts."""
@@ -190,6 +192,26 @@ class LineSearch:
                 language.append(rescored + BONUS_PER_TOKEN * len(text.tokens))
             self.known[text.tokens] = ScoredText(text, ctc, doubts, sum(language) / max(len(language), 1))
         self.waiting = {}
+
+
+@dataclass
+class LineSearch:
+    """The search for the best text of one line, by changes of the best one so far.
+
+    scores   the texts that were proposed
+    quality  the score by which texts are ranked
+    base     the text whose changes are tried; None before the first
+    tried    those of its changes that are waiting
+    chosen   changes that improved it and do not touch, best first
+    settled  doubts about it that were tried, or that were tried before it was changed
+    """
+
+    scores: LineScores
+    quality: Callable[[ScoredText], float]
+    base: Tokens | None = None
+    tried: tuple[Change, ...] = ()
+    chosen: tuple[Change, ...] = ()
+    settled: frozenset[Doubt] = frozenset()
 
     def advance(self) -> None:
         """Combine the changes that improved the base; once that text is scored, try changes of the best text.
@@ -207,9 +229,10 @@ class LineSearch:
             self.chosen = self.improvements(self.base)
             self.tried = ()
         together = None if self.base is None else changed(self.base, self.chosen)
-        best = max(self.known, key=lambda text: self.quality(self.known[text]))
-        if together is not None and together not in self.known:
-            self.propose([together])
+        known = self.scores.known
+        best = max(known, key=lambda text: self.quality(known[text]))
+        if together is not None and together not in known:
+            self.scores.propose([together], self.base)
             return
         if best != self.base:
             # Changes that improve a text one by one may spoil it together: then the best single change is the new base.
@@ -221,9 +244,10 @@ class LineSearch:
 
     def improvements(self, base: Tokens) -> tuple[Change, ...]:
         """The changes that improved the base, best first; of those that touch, the best."""
-        before = self.quality(self.known[base])
+        known = self.scores.known
+        before = self.quality(known[base])
         # Each was scored alone: what a change gains beside others is only known once they are combined.
-        after = {change: self.quality(self.known[changed(base, [change])]) for change in self.tried}
+        after = {change: self.quality(known[changed(base, [change])]) for change in self.tried}
         chosen: list[Change] = []
         for change in sorted(after, key=after.__getitem__, reverse=True):
             if after[change] > before and not any(map(change.touches, chosen)):
@@ -232,22 +256,19 @@ class LineSearch:
 
     def try_doubts(self, base: Tokens) -> None:
         """Try the next doubts about the base: queue the changes that CTC head and n-grams do not rule out."""
-        _, ctc, doubts, _ = self.known[base]
-        before = ctc + self.language_models.score(base)
+        scores, weight = self.scores, self.scores.language_models.weight
+        _, ctc, doubts, _ = scores.known[base]
+        least = ctc + scores.language_models.score(base) - WORSE
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         # The strongest doubts may lead nowhere while later ones help, so go on until something is worth a pass of the
         # decoder (LOG.md, 2026-11-22, evening).
-        while open_doubts and not self.waiting:
+        while open_doubts and not scores.waiting:
             tried, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
             self.settled |= frozenset(tried)
             changes = [change for doubt in tried for change in changes_at(doubt, base)]
-            self.propose(changed(base, [change]) for change in changes)
-            self.waiting = {
-                text: scores
-                for text, scores in self.waiting.items()
-                if scores.ctc + self.language_models.weight * scores.language > before - WORSE
-            }
-            self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
+            scores.propose((changed(base, [change]) for change in changes), base)
+            scores.keep([text for text, first in scores.waiting.items() if first.quality(weight) > least])
+            self.tried = tuple(change for change in changes if changed(base, [change]) in scores.waiting)
 
 
 def changed(text: Tokens, changes: Iterable[Change]) -> Tokens:
@@ -295,22 +316,23 @@ def joint_search(
     scorers = [NetworkScorer(network, view.memory) for view in views]
     language = language_scorer(network, language_models)
     lines = range(views[0].memory.lines)
-    searches = [LineSearch([view.scores.lines[line] for view in views], quality, language_models) for line in lines]
-    for line, search in enumerate(searches):
-        search.propose(
+    scores = [LineScores([view.scores.lines[line] for view in views], language_models) for line in lines]
+    searches = [LineSearch(of_line, quality) for of_line in scores]
+    for line, of_line in enumerate(scores):
+        of_line.propose(
             text.tokens for view in views for text in proposed(view.scores, line, candidates, language_models)
         )
     for turn in range(1 + corrections):
-        running = [line for line in lines if searches[line].waiting]
+        running = [line for line in lines if scores[line].waiting]
         if not running:
             break
-        waiting = [list(searches[line].waiting) for line in running]
-        kept = [some if len(running) == len(searches) else some.keep(np.array(running)) for some in scorers]
+        waiting = [list(scores[line].waiting) for line in running]
+        kept = [some if len(running) == len(lines) else some.keep(np.array(running)) for some in scorers]
         for line, judgments in zip(running, rescore(kept, waiting, language), strict=True):
-            searches[line].add_scores(judgments)
+            scores[line].add_scores(judgments)
             if turn < corrections:
                 searches[line].advance()
-    return [list(search.known.values()) for search in searches]
+    return [list(of_line.known.values()) for of_line in scores]
 
 
 def language_scorer(network: Network, language_models: WeightedLanguages) -> LanguageScorer | None:

@@ -53,18 +53,7 @@ class NetworkScorer(NamedTuple):
         """The best texts of each line by `beam_search`."""
         wanted = BeamSearch(beams, self.text_limits(), EOS, self.forbidden, length_exponent, nbest)
         found = self.network.search(self.memory, wanted)
-        if found is not None:
-            return found
-        return beam_search(
-            self,
-            self.begin(),
-            self.first_tokens(),
-            end=EOS,
-            beams=beams,
-            limit=wanted.limits,
-            length_exponent=length_exponent,
-            nbest=nbest,
-        )
+        return beam_search(self, self.begin(), self.first_tokens(), wanted) if found is None else found
 
     def logits(self, trees: Sequence[TextTree]) -> list[Floats]:
         """Logits (nodes, V) of the token after each node of one tree of texts per line, -inf for forbidden tokens."""

@@ -58,16 +58,23 @@ class Hypothesis(NamedTuple):
 class BeamSearch(NamedTuple):
     """A search to run, see `beam_search`.
 
-    limits     (lines,) maximum tokens of each line's text, including the end, at least 1
-    forbidden  tokens that are never written
+    limits           (lines,) maximum tokens of each line's text, including the end, at least 1
+    end              token that ends a text
+    forbidden        tokens that are never written; a `Scorer` gives them no probability
+    length_exponent  at least 0
+    nbest            maximum texts per line, at most `beams`
     """
 
     beams: int
     limits: Ints
     end: int
-    forbidden: tuple[int, ...]
+    forbidden: tuple[int, ...] = ()
     length_exponent: float = 1.0
     nbest: int = 1
+
+    def keep(self, lines: Ints) -> "BeamSearch":
+        """The search for some of its lines, see `Scorer.keep`."""
+        return self._replace(limits=self.limits[lines])
 
 
 class Candidates(NamedTuple):
@@ -107,17 +114,7 @@ class Candidates(NamedTuple):
         return self.scores / self.lengths**length_exponent
 
 
-def beam_search(
-    scorer: Scorer[State],
-    state: State,
-    first: Ints,
-    *,
-    end: int,
-    beams: int,
-    limit: int | Ints,
-    length_exponent: float = 1.0,
-    nbest: int = 1,
-) -> list[list[Hypothesis]]:
+def beam_search(scorer: Scorer[State], state: State, first: Ints, wanted: BeamSearch) -> list[list[Hypothesis]]:
     """The best texts of each line, best first, by beam search; greedy with one beam.
 
     Texts are ranked by log-probability / length^length_exponent, with the end counted in the length: 0 prefers short
@@ -126,57 +123,50 @@ def beam_search(
 
     Args:
         first: (lines,) start token of each line.
-        end: Token that ends a text.
-        limit: Maximum tokens of a text, including the end, at least 1; one for all, or (lines,).
-        length_exponent: At least 0.
-        nbest: Maximum texts per line, at most `beams`.
     """
     found: list[list[Hypothesis]] = [[] for _ in first]
-    numbers, limits = np.arange(len(first)), np.broadcast_to(np.asarray(limit, dtype=np.int64), len(first))
-    candidates, last = Candidates.empty(len(first), int(limits.max(initial=0))), first
+    numbers = np.arange(len(first))
+    candidates, last = Candidates.empty(len(first), int(wanted.limits.max(initial=0))), first
     for position in range(candidates.tokens.shape[1]):
         log_probabilities, state = scorer.step(last, state)
-        if beams == 1:  # nothing to reorder, and nothing to give up
+        if wanted.beams == 1:  # nothing to reorder, and nothing to give up
             last = log_probabilities.argmax(1)
             gains = np.where(candidates.closed, 0, log_probabilities.max(1))
-            candidates = write(candidates, position, last, gains, end, limits)
+            candidates = write(candidates, position, last, gains, wanted)
         else:
-            rows, last, gains = choose(candidates, log_probabilities, len(limits), end, beams)
+            rows, last, gains = choose(candidates, log_probabilities, wanted)
             candidates, state = candidates.select(rows), scorer.reorder(state, rows)
-            candidates = write(candidates, position, last, gains, end, limits)
-            candidates = give_up(candidates, limits, length_exponent, nbest)
-        done = (candidates.closed | np.isneginf(candidates.scores)).reshape(len(limits), -1).all(1)
+            candidates = give_up(write(candidates, position, last, gains, wanted), wanted)
+        done = (candidates.closed | np.isneginf(candidates.scores)).reshape(len(numbers), -1).all(1)
         if not done.any():
             continue
         # Finished lines leave the batch at once: every further step would compute their rows for nothing.
-        width = len(last) // len(limits)
+        width = len(last) // len(numbers)
         for line in np.flatnonzero(done):
             of_line = candidates.select(np.arange(line * width, (line + 1) * width))
-            found[numbers[line]] = best_of(of_line, end, length_exponent, nbest)
+            found[numbers[line]] = best_of(of_line, wanted)
         rest = np.flatnonzero(~done)
         if not len(rest):
             break
         kept = (rest[:, None] * width + np.arange(width)).ravel()
-        scorer, numbers, limits = scorer.keep(rest), numbers[rest], limits[rest]
+        scorer, wanted, numbers = scorer.keep(rest), wanted.keep(rest), numbers[rest]
         candidates, state, last = candidates.select(kept), scorer.reorder(state, kept), last[kept]
     return found
 
 
-def choose(
-    candidates: Candidates, log_probabilities: Floats, lines: int, end: int, beams: int
-) -> tuple[Ints, Ints, Floats]:
+def choose(candidates: Candidates, log_probabilities: Floats, wanted: BeamSearch) -> tuple[Ints, Ints, Floats]:
     """The best continuations of each line: the rows they continue, their tokens, and the gains, (new rows,) each.
 
     Open candidates of a line have the same length, so their sums are compared. Closed ones always stay.
     """
-    vocabulary = log_probabilities.shape[1]
+    lines, vocabulary = len(wanted.limits), log_probabilities.shape[1]
     # A closed candidate has one continuation, the end at no cost, and comes first: it keeps its place at any score.
     gains = np.where(candidates.closed[:, None], -np.inf, log_probabilities)
     priority = candidates.scores[:, None] + gains
-    priority[candidates.closed, end] = np.inf
-    gains[candidates.closed, end] = 0
+    priority[candidates.closed, wanted.end] = np.inf
+    gains[candidates.closed, wanted.end] = 0
     priority = priority.reshape(lines, -1)
-    best = highest(priority, beams) + np.arange(lines)[:, None] * priority.shape[1]
+    best = highest(priority, wanted.beams) + np.arange(lines)[:, None] * priority.shape[1]
     best = best.ravel()
     return best // vocabulary, best % vocabulary, gains.ravel()[best]
 
@@ -186,7 +176,7 @@ def highest(values: Floats, number: int) -> Ints:
     return np.argsort(-values, axis=1, kind="stable")[:, :number]
 
 
-def write(candidates: Candidates, position: int, tokens: Ints, gains: Floats, end: int, limits: Ints) -> Candidates:
+def write(candidates: Candidates, position: int, tokens: Ints, gains: Floats, wanted: BeamSearch) -> Candidates:
     """Add a token to every open candidate, and close those that end with it or reach the limit of their line.
 
     The gain of a closed candidate is 0, or -inf if it is dropped.
@@ -194,32 +184,32 @@ def write(candidates: Candidates, position: int, tokens: Ints, gains: Floats, en
     candidates.tokens[:, position] = tokens
     candidates.gains[:, position] = gains
     scores = candidates.scores + gains
-    at_limit = np.repeat(limits <= position + 1, len(tokens) // len(limits))
+    at_limit = np.repeat(wanted.limits <= position + 1, len(tokens) // len(wanted.limits))
     return candidates._replace(
         scores=scores,
         lengths=candidates.lengths + ~candidates.closed,
-        closed=(candidates.closed | (tokens == end) | at_limit) & ~np.isneginf(scores),
+        closed=(candidates.closed | (tokens == wanted.end) | at_limit) & ~np.isneginf(scores),
     )
 
 
-def give_up(candidates: Candidates, limits: Ints, length_exponent: float, nbest: int) -> Candidates:
+def give_up(candidates: Candidates, wanted: BeamSearch) -> Candidates:
     """Drop open candidates of lines where the best of them can no longer get among the `nbest`."""
-    closed = candidates.closed.reshape(len(limits), -1)
+    closed = candidates.closed.reshape(len(wanted.limits), -1)
     scores = candidates.scores.reshape(closed.shape)
-    qualities = np.where(closed, candidates.quality(length_exponent).reshape(closed.shape), -np.inf)
-    worst = -np.sort(-qualities, axis=1)[:, min(nbest, closed.shape[1]) - 1]
+    qualities = np.where(closed, candidates.quality(wanted.length_exponent).reshape(closed.shape), -np.inf)
+    worst = -np.sort(-qualities, axis=1)[:, min(wanted.nbest, closed.shape[1]) - 1]
     # Log-probabilities are at most 0, so the best possible continuation is the longest text at no further cost.
-    hope = np.where(closed, -np.inf, scores).max(1) / limits**length_exponent
+    hope = np.where(closed, -np.inf, scores).max(1) / wanted.limits**wanted.length_exponent
     lost = ~closed & (hope <= worst)[:, None]
     return candidates._replace(scores=np.where(lost, -np.inf, scores).ravel())
 
 
-def best_of(candidates: Candidates, end: int, length_exponent: float, nbest: int) -> list[Hypothesis]:
+def best_of(candidates: Candidates, wanted: BeamSearch) -> list[Hypothesis]:
     """The best texts of one finished line."""
-    [order] = highest(candidates.quality(length_exponent)[None], nbest)
+    [order] = highest(candidates.quality(wanted.length_exponent)[None], wanted.nbest)
     texts = []
     for tokens, gains, score, length in zip(*(part[order].tolist() for part in candidates[:4]), strict=True):
         if score != -np.inf:  # not a number is no text either, but must not pass silently
-            text = tokens[: length - 1] if tokens[length - 1] == end else tokens[:length]
+            text = tokens[: length - 1] if tokens[length - 1] == wanted.end else tokens[:length]
             texts.append(Hypothesis(tuple(text), score, tuple(gains[:length])))
     return texts

@@ -45,7 +45,8 @@ from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
 from drethtr.language.languages import NO_LANGUAGE, Languages, WeightedLanguages
-from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, search_languages
+from drethtr.recognition.decoding.ctc_paths import TextScores
+from drethtr.recognition.decoding.ctc_search import search_languages
 from drethtr.recognition.decoding.decoded import Candidate, Decoded, View, located
 from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search
 from drethtr.recognition.decoding.scorer import NetworkScorer
@@ -152,7 +153,7 @@ class CTC(Strategy):
             return read
         # Twice as many as wanted: a wider search, and some texts are equal once white space is stripped.
         texts = search_languages(rows, language_models, draft.tokens, beams=2 * (alternatives + 1))
-        own = ctc_log_likelihood(rows, read.tokens) + language_models.score(read.tokens)
+        own = TextScores(rows)(read.tokens) + language_models.score(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
 
 

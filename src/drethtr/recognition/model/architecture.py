@@ -50,6 +50,13 @@ class PPOCR(BackboneConfig):
         return isinstance(other, PPOCR)
 
 
+PPOCR_STEM = 48
+PPOCR_STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
+"""Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
+NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
+"""Channels of the neck of PPOCR, and the heads and number of its attention blocks."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class EfficientNetV2S(BackboneConfig):
     """EfficientNetV2-S: 64 rows, a token of 2560 channels for every 16 columns.
@@ -82,6 +89,12 @@ class Light(BackboneConfig):
 
     def __post_init__(self) -> None:
         check_height(self.height)
+
+
+LIGHT_STAGES = ((32, (2, 2), 0), (64, (2, 2), 3), (128, (2, 2), 6), (256, (2, 1), 2))
+"""Channels of a stage, the stride of the descent to it, and how many blocks follow."""
+LIGHT_TOKEN_BLOCKS = 2
+"""Blocks after the stages, over the tokens."""
 
 
 MAX_LAYERS = 1000

@@ -3,7 +3,18 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
-from drethtr.recognition.model.architecture import DESCENT, PPOCR, Light
+from drethtr.recognition.model.architecture import (
+    DESCENT,
+    LIGHT_STAGES,
+    LIGHT_TOKEN_BLOCKS,
+    NECK,
+    NECK_BLOCKS,
+    NECK_HEADS,
+    PPOCR,
+    PPOCR_STAGES,
+    PPOCR_STEM,
+    Light,
+)
 from drethtr.recognition.onnx.graph import Graph
 from drethtr.recognition.onnx.layers import (
     Features,
@@ -21,20 +32,15 @@ from drethtr.recognition.onnx.layers import (
     tokens,
 )
 
-STEM = 48
-STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
-"""Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
 LAST = "backbone.blocks.12"
 """The last block: its projection stays in float32, as most of the error of 8 bits arises there."""
-
-NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
 
 
 def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
     """Tokens of the pooled features of the convolutions, and of the neck."""
-    x, channels = stem(graph, image, 1, STEM, STAGES[0][0]), STAGES[0][0]
+    x, channels = stem(graph, image, 1, PPOCR_STEM, PPOCR_STAGES[0][0]), PPOCR_STAGES[0][0]
     number = 0
-    for width, blocks in STAGES:
+    for width, blocks in PPOCR_STAGES:
         if width != channels:
             x = descent(graph, x, f"backbone.blocks.{number}", channels, width, (2, 1))
             channels, number = width, number + 1
@@ -116,11 +122,6 @@ def attention_block(graph: Graph, x: str, places: str, name: str) -> str:
     return graph.op("Add", x, linear(graph, inner, f"{name}.project", 2 * NECK, NECK))
 
 
-LIGHT_STAGES = ((32, (2, 2), 0), (64, (2, 2), 3), (128, (2, 2), 6), (256, (2, 1), 2))
-"""Channels of a stage, the stride of the descent to it, and how many blocks follow."""
-TOKEN_BLOCKS = 2
-
-
 def light(graph: Graph, image: str, config: Light) -> Features:
     """Tokens of ceil(columns / 8)."""
     x, channels, number = image, 1, 0
@@ -132,7 +133,7 @@ def light(graph: Graph, image: str, config: Light) -> Features:
             number += 1
     rows = config.height // DESCENT
     x = conv(graph, x, "backbone.collapse", channels, channels, (rows, 1), padded=False)
-    for place in range(TOKEN_BLOCKS):
+    for place in range(LIGHT_TOKEN_BLOCKS):
         x = light_block(graph, x, f"backbone.token_blocks.{place}", channels, (1, 7))
     found = tokens(graph, channel_norm(graph, x, "backbone.norm", channels))
     return Features(found, channels, found, channels)

@@ -9,7 +9,7 @@ import torch
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones import BACKBONES
-from drethtr.network.weights import (
+from drethtr.network.pretrained import (
     MODEL,
     backbone_weights,
     fold_norm,
@@ -87,7 +87,7 @@ def test_a_folded_norm_does_what_the_norm_did():
 
 
 def test_rapidocr_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr("drethtr.network.weights.find_spec", lambda name: None)
+    monkeypatch.setattr("drethtr.network.pretrained.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"drethtr\[pretrained\]"):
         ppocr_weights()
 
