@@ -147,8 +147,8 @@ class Editor(ABC):
                 yield self.splicer.set_attribute(element, self.id_name, id)
 
     @abstractmethod
-    def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Replace the text and words of a line by those of `line`, which has a transcription."""
+    def set_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
+        """Replace the text and words of the line `old` by those of `line`, which has a transcription."""
 
     def lost_tags(self, element: Element, text: str) -> Sequence[str]:
         """The tags of a line that would be lost with a new text, because all that they mark is gone."""
@@ -170,10 +170,10 @@ class Editor(ABC):
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Record what a person did with a line."""
 
-    def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
+    def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         """Replace text, words and review of a line, by edits that do not overlap."""
         assert line.transcription is not None
-        yield from self.set_text(element, line)
+        yield from self.set_text(element, line, old)
         yield from self.set_review(element, line.transcription.review)
 
     @abstractmethod

@@ -162,7 +162,7 @@ class PageFile:
             reviewed = old.review is not new.review
             if after is not None and (before is None or written_of(before) != written_of(after)):
                 set_text = editor.set_text_and_review if reviewed else editor.set_text
-                edits += set_text(element, self.in_units(new))
+                edits += set_text(element, self.in_units(new), self.in_units(old))
             else:
                 if after is None and before is not None:
                     edits += editor.remove_text(element)

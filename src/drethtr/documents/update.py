@@ -42,8 +42,12 @@ def update(
     if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
         raise DataError(f"contains no line {missing[0]!r} to write text into", name)
     editor = dialect.editor(markup, parsed)
-    page = page.as_described()
-    page = page.resized(*parsed.size) if all(parsed.size) else page
+
+    def in_units(page: Page) -> Page:
+        return page.resized(*parsed.size) if all(parsed.size) else page
+
+    old = by_id(in_units(parsed.page))
+    page = in_units(page.as_described())
     written = [
         (parsed.lines[line.id], line)
         for line in page.lines
@@ -51,7 +55,7 @@ def update(
         and may_write(before[line.id], replace=replace)
         and place_of(before[line.id]) == place_of(read[line.id])
     ]
-    edits = [edit for element, line in written for edit in editor.set_text(element, line)]
+    edits = [edit for element, line in written for edit in editor.set_text(element, line, old[line.id])]
     if edits:
         lost = (
             f"; line {line.id} had {' '.join(tags)}"

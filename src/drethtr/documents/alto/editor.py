@@ -1,12 +1,23 @@
 """Edit ALTO."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from xml.etree import ElementTree as ET
 
 from drethtr.base.errors import DataError
-from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, OURS, labels_of_blocks, tags_of
-from drethtr.documents.alto.writer import Style, add_block, add_shape, labels_of, place, string_elements
+from drethtr.documents.alto.reader import (
+    CONFIRMED,
+    DOUBTFUL,
+    NAMESPACES,
+    OF_BLOCKS,
+    OURS,
+    content_of,
+    labels_of_blocks,
+    tags_of,
+)
+from drethtr.documents.alto.writer import Style, add_block, add_shape, labels_of, place, string_elements, words_of
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import TABLE, Region, TextLine
@@ -15,6 +26,12 @@ from drethtr.documents.transcription import Review, Tag
 
 KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
 """Attributes of a word that people or other programs set, apart from its tags."""
+
+OF_TEXT = ("CONTENT", "SUBS_TYPE", "SUBS_CONTENT")
+"""Attributes that hold as long as the text of a word does: that without its HYP, and of what word it is a part."""
+
+PARTS = ("String", "SP", "HYP")
+"""The elements of a text."""
 
 
 class ALTOEditor(Editor):
@@ -38,42 +55,83 @@ class ALTOEditor(Editor):
         """The labels of blocks by the ids of their tags."""
         return labels_of_blocks(self.markup.root)
 
-    def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 has the namespace of 3.0)."""
-        assert line.transcription is not None
-        yield from self.remove_text(element)
-        style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
-        new = string_elements(line.transcription, line, self.ids, style)
-        strings, made = element.all("String"), [string for string in new if "CONTENT" in string.attrib]
-        texts = [[string.attributes.get("CONTENT", "") for string in strings], [s.attrib["CONTENT"] for s in made]]
-        for old, place_of_new in counterparts(*texts):
-            self.take_over(strings[old], made[place_of_new])
-        yield self.splicer.insert(element, element.first("Shape"), new)
+    def set_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
+        """Insert new words, with polygons only since ALTO 4 (3.1 has the namespace of 3.0).
 
-    def take_over(self, old: Element, new: ET.Element) -> None:
-        """Give a word the id, language, styles and tags of the word in whose place it stands, but not its doubts."""
-        new.attrib |= {name: old.attributes[name] for name in KEPT if old.attributes.get(name)}
+        Words that stay as they were keep their elements; those of which the text alone stays, their hyphenation.
+        """
+        style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
+        words, made = words_of(line), string_elements(line, self.ids, style)
+        strings, spaces = strings_and_spaces(element)
+        texts = [word.text for word in old.words] or list(map(content_of, strings))
+        before = {here: there for there, here in counterparts(texts, [word.text for word in words])}
+        same = {here for here, there in before.items() if old.words and words[here].text == texts[there]}
+        hyphens = [part for part in element.all("HYP") if strings and part.start > strings[-1].start]
+        last, old_last = len(words) - 1, len(texts) - 1
+        if hyphens and not (last in same and before[last] == old_last):
+            # The text of the last word ends with the sign of the HYP, which can stand nowhere but at the end of a line.
+            same, hyphens = {here for here in same if before[here] != old_last}, []
+        parts = list[Element | ET.Element]()
+        for here, string in enumerate(made):
+            there = before.get(here)
+            if here:
+                kept = spaces[there] if there is not None and before.get(here - 1) == there - 1 else []
+                parts += kept or [ET.Element(f"{style.prefix}SP")]
+            if here in same and words[here] == old.words[before[here]]:
+                parts.append(strings[before[here]])
+                continue
+            if there is not None:
+                self.take_over(strings[there], string, OF_TEXT if here in same else ())
+            parts.append(string)
+        yield from self.set_parts(element, [*parts, *hyphens])
+        if line.review is Review.CONFIRMED:
+            for part in parts:
+                if isinstance(part, Element):
+                    yield from self.remove_doubts(part)
+
+    def take_over(self, old: Element, new: ET.Element, names: Sequence[str]) -> None:
+        """Give a word what it keeps of that in whose place it stands: attributes, and tags other than doubts."""
+        new.attrib |= {name: old.attributes[name] for name in (*KEPT, *names) if old.attributes.get(name)}
         if tags := [tag for tag in old.attributes.get("TAGREFS", "").split() if tag not in self.doubtful_tags]:
             new.set("TAGREFS", " ".join(tags))
+
+    def set_parts(self, element: Element, parts: Sequence[Element | ET.Element]) -> Iterator[Edit]:
+        """Make these the parts of a line: those of the file stay where they are, others are new."""
+        before = list(takewhile(lambda child: child.name not in PARTS, element.children))
+        after, new, staying = before[-1] if before else None, list[ET.Element](), set[int]()
+        for part in parts:
+            if isinstance(part, ET.Element):
+                new.append(part)
+                continue
+            if new:
+                yield self.splicer.insert(element, after, new)
+            after, new = part, []
+            staying.add(part.start)
+        if new:
+            yield self.splicer.insert(element, after, new)
+        yield from (self.splicer.remove(part) for part in element.all(*PARTS) if part.start not in staying)
 
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
         raise DataError("ALTO cannot tag parts of a line; export this page as PAGE and use that")
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
-        yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))
+        yield from map(self.splicer.remove, element.all(*PARTS))
 
-    def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        assert line.transcription is not None
-        yield from self.set_text(element, line)  # with new words, which have no doubts
-        yield from self.mark(element, line.transcription.review)
+    def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
+        yield from self.set_text(element, line, old)
+        yield from self.mark(element, line.review)
 
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         for string in element.all("String") if review is Review.CONFIRMED else ():
-            own = string.attributes.get("TAGREFS", "").split()
-            if not self.doubtful_tags.isdisjoint(own):
-                sure = " ".join(tag for tag in own if tag not in self.doubtful_tags)
-                yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
+            yield from self.remove_doubts(string)
         yield from self.mark(element, review)
+
+    def remove_doubts(self, string: Element) -> Iterator[Edit]:
+        """Remove the tags of a doubtful word."""
+        own = string.attributes.get("TAGREFS", "").split()
+        if not self.doubtful_tags.isdisjoint(own):
+            sure = " ".join(tag for tag in own if tag not in self.doubtful_tags)
+            yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
 
     def mark(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Mark a line with a review, instead of that before."""
@@ -212,3 +270,14 @@ class ALTOEditor(Editor):
         for slot, block in zip(slots, blocks, strict=True):
             if slot is not block:
                 yield Edit(slot.start, slot.end, self.markup.utf8[block.start : block.end])
+
+
+def strings_and_spaces(line: Element) -> tuple[list[Element], Mapping[int, list[Element]]]:
+    """The Strings of a line that are words, or all if none is, and the spaces, by the number of words before them."""
+    words, spaces = list[Element](), defaultdict[int, list[Element]](list)
+    for part in line.children:
+        if part.name == "SP":
+            spaces[len(words)].append(part)
+        elif part.name == "String" and content_of(part).strip():
+            words.append(part)
+    return words or line.all("String"), spaces

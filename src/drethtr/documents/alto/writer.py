@@ -143,7 +143,10 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)
         add_shape(element, line.polygon, style.prefix)  # even a box, because kraken reads nothing else
-        element.extend(string_elements(line.transcription or Transcription(""), line, ids, style))
+        for number, string in enumerate(string_elements(line, ids, style)):
+            if number:
+                ET.SubElement(element, f"{style.prefix}SP")
+            element.append(string)
 
 
 def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
@@ -153,21 +156,20 @@ def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
         ET.SubElement(shape, f"{prefix}Polygon", POINTS=written(polygon))
 
 
-def string_elements(
-    transcription: Transcription, line: TextLine, ids: Identifiers, style: Style
-) -> Sequence[ET.Element]:
-    """The words of a line with the spaces between them, or one String if the words do not add up to the text."""
-    words = transcription.words
-    if not words or " ".join(word.text for word in words) != transcription.text:
-        box = line.box if line.polygon else None
-        whole = PageWord(transcription.text, transcription.confidence, box and box.polygon())
-        return [string_element(whole, ids.claim(f"{line.id}_s1"), style)]
-    elements = []
-    for number, word in enumerate(words, 1):
-        if number > 1:
-            elements.append(ET.Element(f"{style.prefix}SP"))
-        elements.append(string_element(word, ids.claim(f"{line.id}_s{number}"), style))
-    return elements
+def words_of(line: TextLine) -> Sequence[PageWord]:
+    """The words of a line, or one with its whole text if they do not add up to that."""
+    text = line.transcription or Transcription("")
+    if text.words and " ".join(word.text for word in text.words) == text.text:
+        return text.words
+    box = line.box if line.polygon else None
+    return [PageWord(text.text, text.confidence, box and box.polygon())]
+
+
+def string_elements(line: TextLine, ids: Identifiers, style: Style) -> list[ET.Element]:
+    """The words of a line, without the spaces between them."""
+    return [
+        string_element(word, ids.claim(f"{line.id}_s{number}"), style) for number, word in enumerate(words_of(line), 1)
+    ]
 
 
 def string_element(word: PageWord, id: str, style: Style) -> ET.Element:

@@ -31,7 +31,7 @@ class PageXMLEditor(Editor):
     region_name = "TextRegion"
     after_lines = ("TextEquiv", "TextStyle")
 
-    def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
+    def set_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         """Insert words and text after the Baseline; if there are words without text, they stay and none are added.
 
         Tags of the text move with it.
@@ -40,7 +40,7 @@ class PageXMLEditor(Editor):
         if (custom := moved_tags(element, line)) != element.attributes.get("custom", ""):
             yield self.splicer.set_attribute(element, "custom", custom or None)
 
-    def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
+    def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         assert line.transcription is not None
         yield from self.replace_text(element, line)
         yield self.mark(element, moved_tags(element, line), line.transcription.review)
