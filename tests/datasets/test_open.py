@@ -234,12 +234,14 @@ def test_jsonl_beside_its_images(draw, tmp_path):
     rows = [
         {"file": "a.png", "text": "x\u2028y"},
         {"file": "a.png", "text": "", "set": "letters", "lang": "de", "page": "1", "hand": "h", "clean": False, "n": 1},
+        {"file": "a.png", "text": "", "set": 1900, "page": 3, "hand": 2.0},
     ]
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (tmp_path / "gt.jsonl").write_text(text, encoding="utf-8")
-    a, b = open_samples(tmp_path)
+    a, b, c = open_samples(tmp_path)
     assert (a.text, a.set, a.language, a.clean) == ("x y", "gt", None, True)
     assert (b.text, b.set, b.language, b.page, b.hand, b.clean) == ("", "letters", "de", "1", "h", False)
+    assert (c.set, c.page, c.hand) == ("1900", "3", "2")
     assert b.key == f"{tmp_path / 'gt.jsonl'} line 2"
 
 
@@ -254,6 +256,7 @@ def test_jsonl_beside_its_images(draw, tmp_path):
         ("gt.jsonl", '["a.png", "a"]', "line 1: expected an object"),
         ("gt.jsonl", '{"name": "a.png"}', "line 1: no file and no text"),
         ("gt.jsonl", '{"file": "a.png", "text": 7}', "line 1: text is 7, expected str"),
+        ("gt.jsonl", '{"file": "a.png", "text": "a", "page": true}', "line 1: page is True, expected str"),
         ("gt.jsonl", '{"file": "gone.png", "text": ""}', "line 1: image .*gone.png does not exist"),
         (
             "gt.jsonl",

@@ -17,6 +17,7 @@ from drethtr.base.encoding import SURROGATE
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout
+from drethtr.datasets.parquet import word
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.splits import set_named, split_named
 from drethtr.datasets.text_files import is_quoted, rows_of
@@ -35,6 +36,8 @@ COLUMNS: Mapping[str, type] = {
     "clean": bool,
 }
 REQUIRED = ("file", "text")
+NAMES = ("set", "page", "hand")
+"""Columns whose cells may be numbers."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ def entry_of(cells: dict[str, Any], table: Path, number: int) -> Entry:
     key = f"{table} line {number}"
     if missing := [name for name in REQUIRED if cells.get(name) is None]:
         return LeftOut(key, "no file or text", f"no {' and no '.join(missing)}")
+    cells |= {name: word(cells[name]) for name in NAMES if type(cells.get(name)) in (int, float)}
     for name, wanted in COLUMNS.items():
         if cells.get(name) is not None and not isinstance(cells[name], wanted):
             return LeftOut(key, f"unusable {name}", f"{name} is {cells[name]!r}, expected {wanted.__name__}")
