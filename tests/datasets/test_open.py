@@ -447,3 +447,29 @@ def test_a_split_that_is_given_alone_is_of_its_collection(layout, draw, tmp_path
     if layout == "kraken":  # where folders in a split are pages
         with pytest.raises(DataError, match=r"page 'p' of 'a' is in 'train' .* and in 'val'"):
             check_apart({"train": [train], "val": [val]})
+
+
+@pytest.mark.parametrize("layout", ["kraken", "pages", "table", "parquet"])
+def test_sets_of_one_name_in_two_places_are_two(layout, draw, write_parquet, tmp_path):
+    """Two collections whose folders had equal names were one, with half of their pages, and leaked into each other."""
+    sources = [tmp_path / box / "lines" for box in ("boxA", "boxB")]
+    for folder in sources:
+        (folder / "p").mkdir(parents=True)
+        if layout == "pages":
+            put_page(folder / "p.png", folder / "p.xml", [folder.parent.name])
+        elif layout == "parquet":
+            columns = {"im": [draw(folder.parent.name)], "text": ["a"], "page": ["p"], "writing_type": ["printed"]}
+            write_parquet(columns, folder / "mine.parquet")
+        else:
+            (folder / "p" / "1.png").write_bytes(draw(folder.parent.name))
+            (folder / "p" / "1.gt.txt").write_text("a", encoding="utf-8")
+        if layout == "table":
+            (folder / "mine.jsonl").write_text('{"file": "p/1.png", "text": "a", "page": "p"}', encoding="utf-8")
+    if layout == "table":
+        sources = [folder / "mine.jsonl" for folder in sources]
+    name = {"table": "lines/mine", "parquet": "lines_printed"}.get(layout, "lines")
+    apart = open_all([str(source) for source in sources])
+    assert [(sample.set, sample.page) for sample in apart] == [(f"boxA/{name}", "p"), (f"boxB/{name}", "p")]
+    alone = {source.parent.parent.name: open_samples(source) for source in sources}
+    assert {sample.set for [sample] in alone.values()} == {name.rpartition("/")[2]}
+    check_apart(alone)
