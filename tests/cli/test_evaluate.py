@@ -190,6 +190,14 @@ def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tm
     assert outcome.code == 2 and "gone" in outcome.err and outcome.out == ""
 
 
+def test_images_that_are_given_twice_are_counted(drethtr, lines, tiny_path, tmp_path):
+    """They had twice the weight of others, without a word."""
+    (tmp_path / "lines.tsv").write_text("one.png\tabc def\n", encoding="utf-8")
+    both = drethtr("evaluate", tmp_path / "lines.tsv", lines, "--model", tiny_path)
+    assert both.code == 0 and "1 of 3 lines repeat the image of another; give each image once" in both.err
+    assert "repeat" not in drethtr("evaluate", lines, "--model", tiny_path).err
+
+
 @pytest.mark.parametrize(("name", "content"), [("a.tsv", ""), ("a.tsv", "file\ttext\n"), ("a.jsonl", "")])
 def test_a_table_without_lines_is_named(drethtr, tiny_path, tmp_path, name, content):
     (tmp_path / name).write_text(content)

@@ -234,12 +234,14 @@ def test_jsonl_beside_its_images(draw, tmp_path):
     rows = [
         {"file": "a.png", "text": "x\u2028y"},
         {"file": "a.png", "text": "", "set": "letters", "lang": "de", "page": "1", "hand": "h", "clean": False, "n": 1},
+        {"file": "a.png", "text": "", "set": 1900, "page": 3, "hand": 2.0},
     ]
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (tmp_path / "gt.jsonl").write_text(text, encoding="utf-8")
-    a, b = open_samples(tmp_path)
+    a, b, c = open_samples(tmp_path)
     assert (a.text, a.set, a.language, a.clean) == ("x y", "gt", None, True)
     assert (b.text, b.set, b.language, b.page, b.hand, b.clean) == ("", "letters", "de", "1", "h", False)
+    assert (c.set, c.page, c.hand) == ("1900", "3", "2")
     assert b.key == f"{tmp_path / 'gt.jsonl'} line 2"
 
 
@@ -254,6 +256,7 @@ def test_jsonl_beside_its_images(draw, tmp_path):
         ("gt.jsonl", '["a.png", "a"]', "line 1: expected an object"),
         ("gt.jsonl", '{"name": "a.png"}', "line 1: no file and no text"),
         ("gt.jsonl", '{"file": "a.png", "text": 7}', "line 1: text is 7, expected str"),
+        ("gt.jsonl", '{"file": "a.png", "text": "a", "page": true}', "line 1: page is True, expected str"),
         ("gt.jsonl", '{"file": "gone.png", "text": ""}', "line 1: image .*gone.png does not exist"),
         (
             "gt.jsonl",
@@ -444,3 +447,29 @@ def test_a_split_that_is_given_alone_is_of_its_collection(layout, draw, tmp_path
     if layout == "kraken":  # where folders in a split are pages
         with pytest.raises(DataError, match=r"page 'p' of 'a' is in 'train' .* and in 'val'"):
             check_apart({"train": [train], "val": [val]})
+
+
+@pytest.mark.parametrize("layout", ["kraken", "pages", "table", "parquet"])
+def test_sets_of_one_name_in_two_places_are_two(layout, draw, write_parquet, tmp_path):
+    """Two collections whose folders had equal names were one, with half of their pages, and leaked into each other."""
+    sources = [tmp_path / box / "lines" for box in ("boxA", "boxB")]
+    for folder in sources:
+        (folder / "p").mkdir(parents=True)
+        if layout == "pages":
+            put_page(folder / "p.png", folder / "p.xml", [folder.parent.name])
+        elif layout == "parquet":
+            columns = {"im": [draw(folder.parent.name)], "text": ["a"], "page": ["p"], "writing_type": ["printed"]}
+            write_parquet(columns, folder / "mine.parquet")
+        else:
+            (folder / "p" / "1.png").write_bytes(draw(folder.parent.name))
+            (folder / "p" / "1.gt.txt").write_text("a", encoding="utf-8")
+        if layout == "table":
+            (folder / "mine.jsonl").write_text('{"file": "p/1.png", "text": "a", "page": "p"}', encoding="utf-8")
+    if layout == "table":
+        sources = [folder / "mine.jsonl" for folder in sources]
+    name = {"table": "lines/mine", "parquet": "lines_printed"}.get(layout, "lines")
+    apart = open_all([str(source) for source in sources])
+    assert [(sample.set, sample.page) for sample in apart] == [(f"boxA/{name}", "p"), (f"boxB/{name}", "p")]
+    alone = {source.parent.parent.name: open_samples(source) for source in sources}
+    assert {sample.set for [sample] in alone.values()} == {name.rpartition("/")[2]}
+    check_apart(alone)

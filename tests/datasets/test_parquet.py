@@ -1,4 +1,5 @@
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,7 +112,7 @@ ODD_CELLS = [
 def test_an_odd_cell_is_named_without_its_content(column, cell):
     row = {"image": IMAGE, "text": "a", "clean": True} | {column: cell}
     with pytest.raises(DataError, match=r"^lines\.parquet row 7: .*(expected|not a string|no image)") as raised:
-        sample_of(row, "lines.parquet", 7, "lines", as_written)
+        sample_of(row, "lines.parquet", 7, Path("lines"), as_written)
     assert len(str(raised.value)) < 300
 
 
@@ -119,4 +120,4 @@ def test_a_text_too_long_for_a_line_is_refused():
     with pytest.raises(
         DataError, match=r"^a\.parquet row 7: text has 9,000,000 characters, more than 10,000: a row is"
     ):
-        sample_of({"image": IMAGE, "text": "ab " * 3_000_000}, "a.parquet", 7, "a", as_written)
+        sample_of({"image": IMAGE, "text": "ab " * 3_000_000}, "a.parquet", 7, Path("a"), as_written)

@@ -1,12 +1,13 @@
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, check_apart, choose, clean_lines
+from drethtr.datasets.sample import Sample, check_apart, choose, clean_lines, told_apart
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP", "TIFF", "GIF"])
@@ -84,6 +85,29 @@ def test_the_same_page_in_two_splits(draw):
     test = [Sample(draw("b"), "b", set="letters", page="7r")]
     with pytest.raises(DataError, match="page '7r' of 'letters'"):
         check_apart({"train": train, "test": test})
+
+
+def test_a_set_has_one_name_in_all_splits(draw):
+    """Whatever else they hold, and however its lines were opened."""
+    places = [Path("/a/lines"), Path("/b/lines")]
+    a, b = (Sample(draw(str(place)), place.name, "lines", page="1", named_after=place) for place in places)
+    check_apart({"train": [a], "test": [b]})
+    [[a, b], [again]] = told_apart([a, b], [Sample(draw("c"), "c", "lines", page="1", named_after=places[0])])
+    assert (a.set, b.set, again.set) == ("a/lines", "b/lines", "a/lines")
+    for test in (again, replace(again, set="lines")):
+        with pytest.raises(DataError, match=r"page '1' of 'lines' .* one split; if .* two sets .* --set-name$"):
+            check_apart({"train": [a], "test": [test]})
+
+
+def test_a_set_that_the_data_names_keeps_its_name(draw):
+    samples = [Sample(draw(str(place)), "a", "lines", named_after=place) for place in (Path("/lines"), None)]
+    [found] = told_apart(samples)
+    assert [sample.set for sample in found] == ["lines", "lines"]
+
+
+def test_slashes_do_not_join_pages(draw):
+    train, test = Sample(draw("a"), "a", "a", page="b/c"), Sample(draw("b"), "b", "a/b", page="c")
+    check_apart({"train": [train], "test": [test]})
 
 
 def test_repeats_within_a_split_are_allowed(draw):

@@ -5,7 +5,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import LeftOut, Sample
-from drethtr.datasets.splits import by_lists, read_lists, set_named, split_named, split_of_folder, split_of_path
+from drethtr.datasets.splits import by_lists, read_lists, set_at, split_named, split_of_folder, split_of_path
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,14 @@ def test_names_of_people_and_places_speak_of_none(name):
     ],
 )
 def test_files_of_all_splits_are_one_set(file, name):
-    assert set_named(file) == set_named(Path(file).absolute() if "://" not in file else file) == name
+    place = set_at(file)
+    assert place.name == name and place == set_at(Path(file).absolute() if "://" not in file else file)
+
+
+def test_splits_in_folders_of_their_own_are_one_set():
+    places = {set_at(file) for file in ("mine/train/lines.jsonl", "mine/val/lines.jsonl", "mine/lines.test.jsonl")}
+    assert places == {Path("mine/lines").resolve()}
+    assert set_at("mine/train/train.parquet") == set_at("mine/val/val.parquet") == Path("mine").resolve()
 
 
 PLACES = [

@@ -87,15 +87,21 @@ def listed(heading: str, rows: Sequence[str], shown: int) -> Iterator[str]:
 
 
 def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sample]":
-    """The lines of some data, see `datasets.open.open_all`; what was done with odd descriptions is reported.
+    """The lines of some data, see `datasets.open.open_all`.
+
+    What was done with odd descriptions is reported, and how many lines repeat an image.
 
     Raises:
         DataError: if they cannot be opened, or there are none.
     """
+    from drethtr.base.urls import identity
     from drethtr.datasets.open import AS_FOUND, open_all
 
     samples = open_all(data, pages or AS_FOUND)
     report_remarks(samples)
+    images = [identity(str(sample.image)) for sample in samples if isinstance(sample.image, Path)]
+    if again := len(images) - len(set(images)):
+        say(f"{again:,} of {len(samples):,} lines repeat the image of another; give each image once")
     return samples
 
 

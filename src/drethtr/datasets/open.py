@@ -14,8 +14,8 @@ from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.folder import Kraken
 from drethtr.datasets.layouts.hugging_face import rows_at
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.splits import SPLITS, set_named, split_named
+from drethtr.datasets.sample import Entry, LeftOut, Sample, told_apart
+from drethtr.datasets.splits import SPLITS, set_at, split_named
 from drethtr.text.normalize import Normalization, for_scoring
 
 TABLES = (".parquet", ".tsv", ".jsonl")
@@ -78,7 +78,7 @@ def entries_at(name: str, pages: Pages = AS_FOUND) -> Iterable[Entry]:
     if is_url(name):
         if PurePosixPath(name).suffix != ".parquet":
             raise DataError("only .parquet can be read from a URL; download other files first", name)
-        return rows_at(name, set_named(name), split_named(PurePosixPath(name).name))
+        return rows_at(name, set_at(name), split_named(PurePosixPath(name).name))
     layout = layout_for(Path(name))
     if isinstance(layout, Pages):
         layout = replace(layout, unconfirmed=True, transcribed=True, outlines=pages.outlines, images=pages.images)
@@ -90,10 +90,12 @@ def entries_at(name: str, pages: Pages = AS_FOUND) -> Iterable[Entry]:
 def open_all(patterns: Sequence[str], pages: Pages = AS_FOUND) -> list[Sample]:
     """The samples of all paths that match one of the patterns (`lines/*.train.parquet`), sorted within each pattern.
 
+    Sets that are named after places of the same name are `told_apart`.
+
     Raises:
         DataError: also if a pattern matches nothing, two patterns match the same path, or there are no lines.
     """
-    samples = [sample for name in all_matching(patterns) for sample in open_samples(name, pages=pages)]
+    [samples] = told_apart([sample for name in all_matching(patterns) for sample in open_samples(name, pages=pages)])
     if not samples:
         raise DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
     return samples

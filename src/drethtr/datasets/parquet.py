@@ -145,11 +145,12 @@ def named_class(cell: Any, names: Sequence[str]) -> Any:
     return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else cell
 
 
-def sample_of(row: dict[str, Any], file: str, number: int, of_set: str, normalize: Normalization) -> Sample:
+def sample_of(row: dict[str, Any], file: str, number: int, named_after: Path, normalize: Normalization) -> Sample:
     """The sample of a row from `rows_in`, counted from 0.
 
     Args:
-        of_set: The set, if the row names none; handwritten, printed and typed lines of a set are separate sets.
+        named_after: The place that names the set if the row does not; handwritten, printed and typed lines of a set
+            are separate sets.
 
     Raises:
         DataError: naming the row, if it has no usable image or text.
@@ -160,16 +161,19 @@ def sample_of(row: dict[str, Any], file: str, number: int, of_set: str, normaliz
         image = image_of(row["image"], file, key)
     except OSError as error:
         raise DataError(str(error)) from error
+    named = word(row.get("set"))
+    of_set = "_".join(filter(None, (named or named_after.name, word(row.get("kind")))))
     return Sample(
         image=image,
         text=normalize(text),
-        set="_".join(filter(None, (word(row.get("set")) or of_set, word(row.get("kind"))))),
+        set=of_set,
         language=word(row.get("lang")),
         page=word(row.get("page")),
         hand=word(row.get("hand")),
         clean=is_clean(row.get("clean"), key),
         key=key,
         id=word(row.get("id")),
+        named_after=None if named else named_after.parent / of_set,
     )
 
 

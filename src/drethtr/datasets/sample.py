@@ -1,8 +1,8 @@
 """A transcribed line: its image as stored and its text; and checks, counts and digests of many of them."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 
 Value = TypeVar("Value")
+
+OR_NAME_SETS = "; if these are two sets of one name, give each its own with drethtr data import --set-name"
+"""The cure for pages that are not the same, although set and name are."""
 
 
 class Remark(NamedTuple):
@@ -43,7 +46,8 @@ class Sample:
     or uncertain letters; those that `marks_in` finds make it false in every layout. `key` says where the sample comes
     from, for error messages. `id` names the line in its source, such as the id in its PAGE file or the name of its
     image, and is kept when the sample is stored. `split` is `train`, `val`, `test`, or "" if its data set has none.
-    `remarks` are for reports, and not stored.
+    `named_after` is the folder or file that gave `set` its name, None if the data names its set; neither it nor
+    `remarks`, which are for reports, are stored.
     """
 
     image: bytes | Path | Line
@@ -56,6 +60,7 @@ class Sample:
     key: str = ""
     id: str | None = None
     split: str = ""
+    named_after: Path | None = None
     remarks: tuple[Remark, ...] = ()
 
     def __post_init__(self) -> None:
@@ -170,25 +175,49 @@ class Tally:
                 places[place] = places.get(place, 0) + 1
 
 
+def told_apart(*groups: Sequence[Sample]) -> list[list[Sample]]:
+    """Each group of samples, with sets told apart that are named after places of the same name.
+
+    Such a set gets as many folders of its place as it takes: `boxA/lines` and `boxB/lines` instead of `lines`.
+    """
+    places = {place for samples in groups for sample in samples if (place := sample.named_after)}
+    often = Counter(name for place in places for name in names_of(place))
+    names: Mapping[Path | None, str] = {
+        place: next(name for name in names_of(place) if often[name] == 1) for place in places
+    }
+    return [
+        [
+            sample if (name := names.get(sample.named_after, sample.set)) == sample.set else replace(sample, set=name)
+            for sample in samples
+        ]
+        for samples in groups
+    ]
+
+
+def names_of(place: Path) -> Iterator[str]:
+    """The name of a folder or file, then with more and more of the folders around it."""
+    return (Path(*place.parts[-length:]).as_posix() for length in range(1, len(place.parts) + 1))
+
+
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
     """Check that no image and no page is in two splits, such as training and test.
 
     Raises:
         DataError: naming the first sample found twice and both splits.
     """
-    seen: dict[bytes | str, tuple[str, Sample]] = {}
-    for split, samples in splits.items():
+    seen: dict[Hashable, tuple[str, Sample]] = {}
+    for split, samples in zip(splits, told_apart(*splits.values()), strict=True):
         for sample in samples:
             # Pages count as well as images: lines of one page share its hand, ink and paper.
-            marks: dict[bytes | str, str] = {fingerprint(sample): "the same image"}
-            if page := page_of(sample):
-                marks[page] = f"page {sample.page!r} of {sample.set!r}"
-            for mark, name in marks.items():
+            marks: dict[Hashable, tuple[str, str]] = {fingerprint(sample): ("the same image", "")}
+            if sample.page:
+                marks[sample.set, sample.page] = (f"page {sample.page!r} of {sample.set!r}", OR_NAME_SETS)
+            for mark, (name, cure) in marks.items():
                 other_split, other = seen.setdefault(mark, (split, sample))
                 if other_split != split:
                     raise DataError(
                         f"{name} is in {other_split!r} ({other.key}) and in {split!r} ({sample.key}); "
-                        "metrics would be wrong; keep it in one split"
+                        f"metrics would be wrong; keep it in one split{cure}"
                     )
 
 

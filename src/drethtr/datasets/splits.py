@@ -49,16 +49,17 @@ def split_named(name: str) -> str:
     return next((split for split, words in SPLITS.items() if words.search(composed)), "")
 
 
-def set_named(file: str | Path) -> str:
-    """The default set of a file's lines, the same for all splits of a set.
+def set_at(file: str | Path) -> Path:
+    """The place that names the set of a file's lines by default, the same for all splits of a set.
 
-    It is the name of the file without split and shard, or the name of the folder if nothing else is left.
+    It is the file without split and shard in its name, or its folder if nothing else is left.
     """
     path = Path(file)
+    folder = collection_of(path.parent)
     name = nfc(path.stem)
     for words in SPLITS.values():
         name = re.sub(rf"[\W_]*(?:{words.pattern})", "", name, flags=re.IGNORECASE)
-    return SHARD.sub("", name).strip(SEPARATORS) or path.absolute().parent.name or path.stem
+    return folder / (SHARD.sub("", name).strip(SEPARATORS) or ("" if folder.name else path.stem))
 
 
 def collection_of(folder: Path, parts: Set[str] = frozenset()) -> Path:

@@ -10,7 +10,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.pages import READ, Pages
 from drethtr.datasets.open import AS_FOUND, TABLES, open_all
 from drethtr.datasets.parquet import png_of
-from drethtr.datasets.sample import LeftOut, Sample
+from drethtr.datasets.sample import LeftOut, Sample, told_apart
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
 from drethtr.documents.read import read_page
 from drethtr.images.line import page_for_line
@@ -47,6 +47,7 @@ def lines_to_read(
             found += line_images(path)
     if not found:
         raise DataError(f"{', '.join(inputs)}: no lines to read")
+    [found] = told_apart(found)
     return found
 
 
@@ -99,11 +100,12 @@ def line_images(path: Path) -> list[Sample]:
             f"then drethtr model predict-cer {folder}",
         )
     if not path.is_dir():
-        return [Sample(image, "", image.parent.name, key=str(image)) for image in images]
+        places = [(image, image.parent.resolve()) for image in images]
+        return [Sample(image, "", folder.name, key=str(image), named_after=folder) for image, folder in places]
     pages = (str(image.parent.relative_to(path)) for image in images)
-    name = path.resolve().name
+    whole = path.resolve()
     return [
-        Sample(image, "", name, page=None if page == "." else page, key=str(image))
+        Sample(image, "", whole.name, page=None if page == "." else page, key=str(image), named_after=whole)
         for image, page in zip(images, pages, strict=True)
     ]
 

@@ -60,6 +60,14 @@ def test_folders_are_pages(drethtr, taught, tmp_path):
     assert found["overall"]["low"] <= found["overall"]["cer"] <= found["overall"]["high"]
 
 
+def test_folders_of_one_name_are_told_apart(drethtr, taught, tmp_path):
+    for box in "ab":
+        (tmp_path / box / "scans" / "p1").mkdir(parents=True)
+        Image.fromarray(written(f"{box} cab")).save(tmp_path / box / "scans" / "p1" / "1.png")
+    outcome = drethtr("predict-cer", tmp_path / "a" / "scans", tmp_path / "b" / "scans", "--model", taught)
+    assert outcome.code == 0 and "a/scans/p1" in outcome.out and "b/scans/p1" in outcome.out
+
+
 def test_folders_in_an_unknown_hand_are_named(drethtr, taught, tmp_path):
     rate = load_model(taught).record.error_rates[0]
     save_record(taught, CalibrationRecord(error_rates=(replace(rate, factor=100.0),)), model := tmp_path / "doubting")

@@ -6,6 +6,7 @@ import pytest
 from drethtr.base.errors import DataError
 from drethtr.datasets.checks import check, open_splits
 from drethtr.datasets.checks.finding import Severity
+from drethtr.datasets.layouts.folder import store_folder
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
 
@@ -149,6 +150,32 @@ def test_a_file_of_two_patterns_is_refused(tmp_path):
     store_parquet(SOUND["val"], tmp_path / "a.val.parquet")
     with pytest.raises(DataError, match=r"a\.val\.parquet is already matched by another pattern"):
         open_splits([str(tmp_path / "*.parquet"), str(tmp_path / "a.val.parquet")])
+
+
+def test_pages_of_two_sets_of_one_name(tmp_path):
+    """They count as one, since nothing tells them apart."""
+    first, second = SOUND["train"][0], line("noch eine", 90, page="1")
+    store_parquet([first], tmp_path / "a.parquet")
+    store_parquet([second], tmp_path / "b.parquet")
+    _, [finding] = open_splits([str(tmp_path / "*.parquet")])
+    assert (finding.severity, finding.check) == (Severity.WARNING, "shared names") and "--set-name" in finding.message
+    assert [row.key for row in finding.rows] == [f"{tmp_path / name}.parquet row 0" for name in "ab"]
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("a.train", "a.val"), ("train-0-of-2", "train-1-of-2")])
+def test_pages_of_one_set_in_two_files(tmp_path, names):
+    """Copies, splits and shards."""
+    again = SOUND["train"][0] if names[0] == "a" else line("noch eine", 90, page="1")
+    for name, sample in zip(names, (SOUND["train"][0], again), strict=True):
+        store_parquet([sample], tmp_path / f"{name}.parquet")
+    assert open_splits([str(tmp_path / "*.parquet")])[1] == []
+
+
+def test_folders_of_one_name_are_two_sets(tmp_path):
+    for box, samples in (("a", SOUND["train"][:1]), ("b", [line("noch eine", 90, page="1")])):
+        store_folder(samples, tmp_path / box / "lines" / "1")
+    splits, findings = open_splits([str(tmp_path / "*" / "lines")])
+    assert findings == [] and check(splits).sizes["all"].pages == 2
 
 
 def test_sentences_that_training_has_too():

@@ -7,6 +7,7 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.layouts.folder import store_folder
 from drethtr.datasets.parquet import encoded, store_parquet
 from drethtr.datasets.sample import Sample, check_apart
 from drethtr.images.prepare import Preparation
@@ -87,6 +88,17 @@ def test_old_lines_that_are_learned_measure_no_forgetting(cross_fit, tiny_path, 
     plan = Plan(data=(stored(new, tmp_path / "new.parquet"),), model=str(tiny_path), cross_fit=cross_fit, **given)
     with pytest.raises(DataError, match=r"the same image is in '--old-data'.* and in 'training lines'"):
         gather(replace(plan, old_data=(stored(old, tmp_path / "old.parquet"),)))
+
+
+def test_folders_of_one_name_are_sets_of_their_own(tiny_path, tmp_path):
+    """Pages of equal names were one page, which was refused as being both trained on and validated with."""
+    folders = [tmp_path / box / "lines" for box in "abc"]
+    for number, folder in enumerate(folders):
+        store_folder(lines(90)[30 * number : 30 * (number + 1)], folder / "p")
+    data, validation, old = ((str(folder),) for folder in folders)
+    material = gather(Plan(data=data, model=str(tiny_path), validation=validation, old_data=old))
+    parts = (material.parts.train, material.parts.validation, (*material.old, *material.remembered))
+    assert [{sample.set for sample in part} for part in parts] == [{"a/lines"}, {"b/lines"}, {"c/lines"}]
 
 
 def test_lines_that_cannot_be_used_do_not_stop_a_run_in_its_middle(tiny_path, tmp_path):

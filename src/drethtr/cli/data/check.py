@@ -53,9 +53,9 @@ def check(
     """
     refuse_ending(picture, ".png")
     refuse_results(picture, json_file, force=force, inputs=files)
-    splits, unusable = open_splits(files)
+    splits, found = open_splits(files)
     suspects = read_suspects(splits, reading.load(), read, seed) if read else []
-    report = checks.check(splits, (*unusable, *findings_of(suspects)))
+    report = checks.check(splits, (*found, *findings_of(suspects)))
     typer.echo(report_text(report))
     if picture is not None:
         typer.echo(draw_suspects(report, splits, suspects, picture))

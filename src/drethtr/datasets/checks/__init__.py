@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.datasets.checks.finding import Check, Finding, Row, Severity, Splits, finding_if
-from drethtr.datasets.checks.lines import broken_images, duplicates, leaks, lengths, odd_descriptions, shared_texts
+from drethtr.datasets.checks.lines import (
+    broken_images,
+    duplicates,
+    leaks,
+    lengths,
+    odd_descriptions,
+    shared_names,
+    shared_texts,
+)
 from drethtr.datasets.checks.texts import (
     alphabets,
     confused_letters,
@@ -21,8 +29,8 @@ from drethtr.datasets.checks.texts import (
     right_to_left_letters,
 )
 from drethtr.datasets.open import all_matching, entries_at, parted
-from drethtr.datasets.sample import LeftOut, Sample, page_of
-from drethtr.datasets.splits import split_named
+from drethtr.datasets.sample import LeftOut, Sample, page_of, told_apart
+from drethtr.datasets.splits import set_at, split_named
 
 CHECKS: tuple[Check, ...] = (
     leaks,
@@ -90,7 +98,7 @@ def size_of(splits: Splits, name: str) -> Size:
 
 
 def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[Finding]]:
-    """The lines of files, folders, URLs or patterns by split, and findings for lines that cannot be used.
+    """The lines of files, folders, URLs or patterns by split, and findings about unusable lines and names of sets.
 
     Texts are as written. Lines of no split are in that which their file or folder is named after, such as `train` for
     `x.train.parquet`, or in `all`.
@@ -99,14 +107,18 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
         DataError: if a pattern matches nothing, two patterns match the same file, or a file cannot be opened at all.
     """
     splits: dict[str, list[Sample]] = defaultdict(list)
+    files: dict[Path, list[Sample]] = defaultdict(list)  # splits and shards of a set count as one
     unusable = []
     for name in all_matching(patterns):
         path, wanted = parted(name)
+        place = set_at(path)
         default = split_named(Path(path).name) or "all"
         for entry in entries_at(path):
             if isinstance(entry, LeftOut):
                 unusable.append(Row(entry.key, entry.detail or entry.reason))
             elif not wanted or entry.split == wanted:
                 splits[entry.split or default].append(entry)
+                files[place].append(entry)
     message = "no command reads files with such lines; fix them, or use drethtr data import, which leaves them out"
-    return dict(splits) or {"all": []}, finding_if(Severity.ERROR, "unusable line", message, unusable)
+    findings = [*finding_if(Severity.ERROR, "unusable line", message, unusable), *shared_names(files)]
+    return dict(zip(splits, told_apart(*splits.values()), strict=True)) or {"all": []}, findings

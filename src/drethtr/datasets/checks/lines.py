@@ -1,12 +1,13 @@
 """Find lines and pages in two splits or twice in one, images that cannot be read, texts that do not fit their image."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.datasets.sample import Sample, fingerprint, page_of
+from drethtr.datasets.sample import OR_NAME_SETS, Sample, fingerprint
 from drethtr.text.normalize import for_scoring
 
 SENTENCE = 20
@@ -34,13 +35,13 @@ def leaks(splits: Splits) -> list[Finding]:
     """Find images and pages in more than one split, which make metrics too good."""
     return [
         *leak(splits, image_mark, "the same image", "images in more than one split"),
-        *leak(splits, page_of, "the same page", "lines of pages that are in more than one split"),
+        *leak(splits, page_mark, "the same page", "lines of pages that are in more than one split", OR_NAME_SETS),
     ]
 
 
-def leak(splits: Splits, mark: Callable[[Sample], bytes | str | None], check: str, message: str) -> list[Finding]:
+def leak(splits: Splits, mark: Callable[[Sample], Hashable], check: str, message: str, cure: str = "") -> list[Finding]:
     """Find lines of one split that share a mark with lines of another; empty marks are ignored."""
-    where: dict[bytes | str | None, set[str]] = defaultdict(set)
+    where: dict[Hashable, set[str]] = defaultdict(set)
     marked = [(name, sample, mark(sample)) for name, samples in splits.items() for sample in samples]
     for name, _, key in marked:
         where[key].add(name)
@@ -50,7 +51,7 @@ def leak(splits: Splits, mark: Callable[[Sample], bytes | str | None], check: st
             rows.append(Row(sample.key))
             pairs[" and ".join(sorted(where[key]))] += 1
     shown = ", ".join(f"{number:,} in {pair}" for pair, number in pairs.most_common())
-    return finding_if(Severity.ERROR, check, f"{message} ({shown}); keep each in one split", rows)
+    return finding_if(Severity.ERROR, check, f"{message} ({shown}); keep each in one split{cure}", rows)
 
 
 def image_mark(sample: Sample) -> bytes | None:
@@ -59,6 +60,28 @@ def image_mark(sample: Sample) -> bytes | None:
         return fingerprint(sample)
     except DataError:
         return None
+
+
+def page_mark(sample: Sample) -> tuple[str, str] | None:
+    """The page of a line with its set, None if unknown."""
+    return (sample.set, sample.page) if sample.page else None
+
+
+def shared_names(files: Mapping[Path, Sequence[Sample]]) -> list[Finding]:
+    """Find pages of one set and name that several files store with nothing but different images."""
+    pages: dict[tuple[str, str], dict[Path, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+    for file, samples in files.items():
+        for sample in samples:
+            if sample.named_after is None and (page := page_mark(sample)):
+                pages[page][file].append(sample)
+    rows = [
+        Row(samples[0].key, f"page {page!r} of {of_set!r}")
+        for (of_set, page), by_file in pages.items()
+        if len(by_file) > 1 and not set.intersection(*({*map(image_mark, samples)} for samples in by_file.values()))
+        for samples in by_file.values()
+    ]
+    message = f"pages of one set and name in several files, with different images{OR_NAME_SETS}"
+    return finding_if(Severity.WARNING, "shared names", message, rows)
 
 
 def duplicates(splits: Splits) -> list[Finding]:

@@ -105,15 +105,16 @@ def line_of(text: Path, images: list[tuple[int, str]], source: Path) -> Entry:
         written = read_transcription(text)
     except DataError as error:
         return LeftOut(str(text), "not one line of UTF-8 text", error.reason)
-    folder = text.parent
+    folder, collection = text.parent, collection_of(source)
     return Sample(
         folder / image,
         written,
-        collection_of(source).name,
+        collection.name,
         page="/".join(part for part in folder.relative_to(source).parts if not folder_split(part)) or None,
         key=str(folder / image),
         id=text.name.removesuffix(".txt").removesuffix(".gt"),
         split=split_of_folder(folder, source),
+        named_after=collection,
     )
 
 

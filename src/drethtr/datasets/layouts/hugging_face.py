@@ -13,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import key_of, open_parquet, rows_in, sample_of
 from drethtr.datasets.sample import Entry, LeftOut
-from drethtr.datasets.splits import collection_of, set_named, split_of_path
+from drethtr.datasets.splits import collection_of, set_at, split_of_path
 from drethtr.documents.beside import visible_below
 from drethtr.text.normalize import as_written
 
@@ -36,9 +36,10 @@ class HuggingFace(Layout):
         files = files_of(source)
         if not files:
             raise DataError("contains no .parquet file", source)
-        name = collection_of(source).stem if source.is_dir() else set_named(source)
+        whole = collection_of(source)
+        named_after = whole.parent / whole.stem if source.is_dir() else set_at(source)
         for file in files:
-            yield from rows_at(str(file), name, split_of_path(file, source))
+            yield from rows_at(str(file), named_after, split_of_path(file, source))
 
 
 def files_of(source: Path) -> list[Path]:
@@ -47,8 +48,8 @@ def files_of(source: Path) -> list[Path]:
     return [file for file in files if file.suffix.lower() == ".parquet"]
 
 
-def rows_at(file: str, name: str, split: str) -> Iterator[Entry]:
-    """The rows of a file or URL; `name` is the set of rows that name none.
+def rows_at(file: str, named_after: Path, split: str) -> Iterator[Entry]:
+    """The rows of a file or URL; the set of rows that name none is named after a place.
 
     The column `image` is binary, `struct{bytes, path}` or a path relative to the file.
 
@@ -58,7 +59,7 @@ def rows_at(file: str, name: str, split: str) -> Iterator[Entry]:
     with open_parquet(file) as opened:
         for number, row in enumerate(rows_in(opened, file)):
             try:
-                yield replace(sample_of(row, file, number, name, as_written), split=split)
+                yield replace(sample_of(row, file, number, named_after, as_written), split=split)
             except DataError as error:
                 key = key_of(file, number)
                 yield LeftOut(key, "unusable row", error.reason.removeprefix(f"{key}: "))

@@ -94,6 +94,8 @@ class Pages(Layout):
         if not files:
             raise DataError(f"contains no {DESCRIPTION} file", source)
         confirmed = not self.unconfirmed and any(map(is_reviewed, files))
+        document = None if self.set_name else document_folder(source)
+        of_set = self.set_name if document is None else document.name
         described: dict[str, Path] = {}
         found_any = False
         # For this source only: a process that was forked could not use its threads.
@@ -102,7 +104,7 @@ class Pages(Layout):
             if self.transcribed and source.is_dir() and is_of_another_kind(path):
                 continue
             split = self.split_of(path.parent, source) if source.is_dir() else ""
-            name, page = self.set_name or document_folder(source).name, page_name(path, source)
+            page = page_name(path, source)
             if page in described and is_page(path):
                 other = described[page].relative_to(source)
                 detail = f"its page is already described by {other}; give one of them"
@@ -115,7 +117,8 @@ class Pages(Layout):
                 if isinstance(found, LeftOut):
                     yield found
                 else:
-                    yield replace(found, set=name, language=self.language, page=page, split=split)
+                    known = replace(found, page=page, split=split)
+                    yield replace(known, set=of_set, named_after=document, language=self.language)
         if self.transcribed and not found_any:
             raise DataError(f"no line in its {len(files)} PAGE or ALTO files has a text; transcribe them first", source)
 

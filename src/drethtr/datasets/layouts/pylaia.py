@@ -40,10 +40,10 @@ class PyLaia(Layout):
         tables = tables_of(source)
         if not tables:
             raise DataError("has no train.txt, val.txt or test.txt", source)
-        name = source.resolve().name
+        named_after = source.resolve()
         for split, table in tables.items():
             for number, row in rows_of(table):
-                yield entry(fields_of(row), source, split, name, f"{table} line {number}")
+                yield entry(fields_of(row), source, split, named_after, f"{table} line {number}")
 
 
 def tables_of(source: Path) -> dict[str, Path]:
@@ -61,11 +61,12 @@ def fields_of(row: str) -> list[str]:
     return [field for field in row.replace("\t", " ").split(" ") if field]
 
 
-def entry(fields: list[str], source: Path, split: str, name: str, where: str) -> Entry:
+def entry(fields: list[str], source: Path, split: str, named_after: Path, where: str) -> Entry:
     """One row."""
     names = [f"{folder}/{fields[0]}{ending}" for folder in FOLDERS for ending in ENDINGS]
     image = next((source / place for place in names if is_file(source / place)), None)
     if image is None:
         return LeftOut(f"{where}: {fields[0]}", "no image")
     text = "".join(" " if token == SPACE else token for token in fields[1:])
-    return Sample(image, text, name, key=str(image), id=fields[0], split=split)
+    key, of_set = str(image), named_after.name
+    return Sample(image, text, of_set, key=key, id=fields[0], split=split, named_after=named_after)

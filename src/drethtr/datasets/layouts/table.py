@@ -17,8 +17,9 @@ from drethtr.base.encoding import SURROGATE
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout
+from drethtr.datasets.parquet import word
 from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.splits import set_named, split_named
+from drethtr.datasets.splits import set_at, split_named
 from drethtr.datasets.text_files import is_quoted, rows_of
 from drethtr.documents.beside import IMAGES, is_hidden
 
@@ -35,6 +36,8 @@ COLUMNS: Mapping[str, type] = {
     "clean": bool,
 }
 REQUIRED = ("file", "text")
+NAMES = ("set", "page", "hand")
+"""Columns whose cells may be numbers."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,9 @@ class Table(Layout):
             raise DataError("no .tsv, .jsonl or .txt whose first row has an image and its text", source)
         named_in: dict[Path, Path] = {}
         for table in tables:
+            named_after = set_at(table)
             for number, row in rows_in(table, quoted=is_quoting(table)):
-                entry = entry_of(row, table, number) if isinstance(row, dict) else row
+                entry = entry_of(row, table, number, named_after) if isinstance(row, dict) else row
                 if isinstance(entry, Sample) and isinstance(entry.image, Path):
                     other = named_in.setdefault(entry.image, table)
                     if other != table:
@@ -130,11 +134,12 @@ def object_in(row: str, key: str) -> dict[str, Any] | LeftOut:
     return LeftOut(key, "no JSON object", f"expected an object with file and text, got {row[:40]}")
 
 
-def entry_of(cells: dict[str, Any], table: Path, number: int) -> Entry:
-    """The line of a row."""
+def entry_of(cells: dict[str, Any], table: Path, number: int, named_after: Path) -> Entry:
+    """The line of a row, whose set is named after a place if the row names none."""
     key = f"{table} line {number}"
     if missing := [name for name in REQUIRED if cells.get(name) is None]:
         return LeftOut(key, "no file or text", f"no {' and no '.join(missing)}")
+    cells |= {name: word(cells[name]) for name in NAMES if type(cells.get(name)) in (int, float)}
     for name, wanted in COLUMNS.items():
         if cells.get(name) is not None and not isinstance(cells[name], wanted):
             return LeftOut(key, f"unusable {name}", f"{name} is {cells[name]!r}, expected {wanted.__name__}")
@@ -148,7 +153,7 @@ def entry_of(cells: dict[str, Any], table: Path, number: int) -> Entry:
     return Sample(
         image,
         cells["text"],
-        cells.get("set") or set_named(table),
+        cells.get("set") or named_after.name,
         cells.get("lang"),
         page=cells.get("page"),
         hand=cells.get("hand"),
@@ -156,4 +161,5 @@ def entry_of(cells: dict[str, Any], table: Path, number: int) -> Entry:
         key=key,
         id=cells["file"],
         split=split_named(table.stem),
+        named_after=None if cells.get("set") else named_after,
     )

@@ -15,7 +15,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.open import all_matching
 from drethtr.datasets.parquet import is_clean, key_of, open_parquet, rows_in, sample_of, text_of
 from drethtr.datasets.sample import Sample
-from drethtr.datasets.splits import set_named
+from drethtr.datasets.splits import set_at
 from drethtr.text.normalize import for_scoring, marks_in
 from drethtr.training.feed.supply import FileSource, LineSupply, order
 
@@ -129,7 +129,7 @@ class StreamedSupply(LineSupply):
             if number < len(block.rows):
                 place = int(block.rows[number])
                 row = self.rows(block.file, block.group)[place]
-                return sample_of(row, block.file, block.first + place, set_named(block.file), for_scoring)
+                return sample_of(row, block.file, block.first + place, set_at(block.file), for_scoring)
             number -= len(block.rows)
         raise AssertionError
 

@@ -13,7 +13,7 @@ import numpy as np
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.open import AS_FOUND, open_all
-from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of
+from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of, told_apart
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.model.file import Model, load_model
@@ -118,11 +118,11 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
         if find_spec(package) is None:
             raise MissingExtraError(package, "train")
     start = load_model(Path(plan.model))
-    given = open_all(plan.validation, pages) if plan.validation else []
-    lines = open_all(plan.data, pages)
+    named = (plan.validation, plan.data, plan.old_data)
+    given, lines, older = told_apart(*(open_all(names, pages) if names else [] for names in named))
     parts = all_lines(lines, seed=plan.seed) if plan.cross_fit else split_lines(lines, given, seed=plan.seed)
     parts = drop_unreadable(parts, start.preparation, widest_line(start))
-    earlier = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
+    earlier = split_old_lines(older, seed=plan.seed) if older else ((), ())
     refused: Counter[str] = Counter()
     old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), refused)) for some in earlier)
     if plan.old_data and not old:
