@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -222,7 +221,7 @@ class Tuning(ABC):
     """Prepares a network for training, and converts it for reading afterwards."""
 
     @abstractmethod
-    def begin(self, network: Any) -> None:
+    def begin(self, network: nn.Module) -> None:
         """Freeze or replace weights of the network in place, so that the others are trained.
 
         Raises:
@@ -268,7 +267,7 @@ class LowRank(Tuning):
     def __post_init__(self) -> None:
         check_positive(self, "rank", table="tuning")
 
-    def begin(self, network: DRetHTR) -> None:
+    def begin(self, network: nn.Module) -> None:
         add_low_rank_changes(network, self.rank)
 
     def finish(self, network: DRetHTR) -> DRetHTR:

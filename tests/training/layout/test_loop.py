@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 from training_runs import launch
 
 from drethtr.base import config
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.links import make_marked
 from drethtr.documents.read import read_page
 from drethtr.layout.network import SHIPPED, load_lines
@@ -76,6 +76,12 @@ def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):
     for name, weight in after.items():
         assert name.startswith("maps.") or np.array_equal(weight, before[name]), name
     assert np.abs(after["maps.leave.weight"]).max() > 0, "it starts at zero"
+
+
+def test_the_network_that_finds_lines_has_no_low_rank_updates(pages):
+    """Its file has no place for them: such a run trained until its first validation."""
+    with pytest.raises(ConfigError, match="tuning: unknown kind 'LowRank'; known: Whole"):
+        config.load(LayoutRun, pages / "run.toml", ('tuning={kind="LowRank"}',))
 
 
 def test_places_that_are_unknown_cost_nothing():
