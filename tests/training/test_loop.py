@@ -230,13 +230,12 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     for name in ("start", "teacher"):
         shutil.copy(model, data / f"{name}.safetensors")
     models = 'start={kind="FromModel", path="start.safetensors"}', 'teacher={path="teacher.safetensors", known=100.0}'
-    wanted = run(data, monkeypatch, *models)
-    train(wanted, data / "out", workers=0, minutes=0)
+    train(run(data, monkeypatch, *models), data / "out", workers=0, minutes=0)
     role = "start" if changed == "n-grams" else changed
     path = data / f"{role}.safetensors"
     known = load_model(path)
     save_model(replace(known, card={"name": "the same weights"}), path)
-    train(wanted, data / "out", resume=True, workers=0, minutes=0)
+    train(run(data, monkeypatch, *models), data / "out", resume=True, workers=0, minutes=0)
     if changed == "n-grams":
         ngrams = learn([Ingredient(["line 1", "line 2"])], known.tokenizer, order=2, most=99)
         known = replace(known, languages=Languages({"all": ngrams}))
@@ -245,7 +244,7 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     save_model(known, path)
     reason = rf"learned from {role} \[\w+\], not from {role} \[\w+\]; restore the model"
     with pytest.raises(CheckpointError, match=reason):
-        train(wanted, data / "out", resume=True, workers=0)
+        train(run(data, monkeypatch, *models), data / "out", resume=True, workers=0)
 
 
 def test_a_run_saved_before_a_setting_existed_resumes(data, monkeypatch):
