@@ -39,20 +39,22 @@ def without_weights(run: RunConfig, tokenizer: Tokenizer) -> Model:
 
 
 def candidate_of(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
-    """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
+    """The model with the averaged weights."""
     network = run.tuning.finish(learner.average.network)
-    card = {
+    return Candidate(replace(with_network(model, network), card=card_of(progress, run)), network)
+
+
+def card_of(progress: Progress, run: Any) -> dict[str, Any]:
+    """The card of a model: how long it has been trained, and the settings of its run.
+
+    Cards are made to be published, so that it has no credentials.
+    """
+    return {
         "samples": progress.samples,
         "hours": round(progress.seconds / 3600, 3),
         "trained_by": f"drethtr {__version__}",
-        "run": settings_of(run),
+        "run": json.loads(without_credentials(json.dumps(config.changes(run)))),
     }
-    return Candidate(replace(with_network(model, network), card=card), network)
-
-
-def settings_of(run: Any) -> dict[str, Any]:
-    """The settings of a run for the card of its model, which is made to be published: without credentials."""
-    return dict(json.loads(without_credentials(json.dumps(config.changes(run)))))
 
 
 class Validator:

@@ -19,7 +19,6 @@ from torch import Tensor
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError
 from drethtr.base.locks import claimed
-from drethtr.base.version import __version__
 from drethtr.evaluation.layout import figures_of
 from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
 from drethtr.layout.network import SHIPPED, TEXT, LineModel, load_lines, save_lines
@@ -37,7 +36,7 @@ from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_fin
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
-from drethtr.training.validation import settings_of
+from drethtr.training.validation import card_of
 
 NEAR = 15
 """Pixels around a core that count more, as a window: seven to each side, where neighboring lines may grow together."""
@@ -150,15 +149,9 @@ def make_learner(run: LayoutRun, devices: Devices) -> Learner[Detector]:
 
 
 def model_of(learner: Learner[Detector], progress: Progress, run: LayoutRun) -> LineModel:
-    """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
+    """The model with the averaged weights."""
     weights = {name: tensor.cpu().numpy().copy() for name, tensor in learner.average.network.state_dict().items()}
-    card = {
-        "samples": progress.samples,
-        "hours": round(progress.seconds / 3600, 3),
-        "trained_by": f"drethtr {__version__}",
-        "run": settings_of(run),
-    }
-    return LineModel(weights, card)
+    return LineModel(weights, card_of(progress, run))
 
 
 def train_step(
