@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from safetensors.numpy import load_file
 from training_runs import launch
 
 from drethtr.base import config
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.links import make_marked
 from drethtr.documents.read import read_page
 from drethtr.layout.network import SHIPPED, load_lines
@@ -65,6 +66,17 @@ def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread)
         assert whole.keys() == killed.keys()
         for key in whole:
             assert np.array_equal(whole[key], killed[key]), key
+
+
+def test_a_run_of_other_settings_or_pages_is_not_resumed(pages, monkeypatch):
+    monkeypatch.chdir(pages)
+    run = config.load(LayoutRun, pages / "run.toml", ())
+    train_layout(run, pages / "out", workers=0, minutes=0)
+    with pytest.raises(CheckpointError, match=r"other settings \(seed\)"):
+        train_layout(replace(run, seed=1), pages / "out", resume=True, workers=0)
+    put_page(pages / "train", "a3")
+    with pytest.raises(CheckpointError, match="the data of this run have changed"):
+        train_layout(run, pages / "out", resume=True, workers=0)
 
 
 def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):

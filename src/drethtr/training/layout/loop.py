@@ -16,7 +16,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from drethtr.base import config
 from drethtr.base.errors import CheckpointError
 from drethtr.base.locks import claimed
 from drethtr.evaluation.layout import figures_of
@@ -35,7 +34,7 @@ from drethtr.training.layout.sources import check_apart, pages_digest
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_finished, refuse_old_run
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
-from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
+from drethtr.training.snapshot import Learner, Progress, RunIdentity, load_snapshot, save_snapshot
 from drethtr.training.validation import card_of
 
 NEAR = 15
@@ -86,12 +85,11 @@ def train_layout(
         learner = make_learner(run, devices)
         validator = PagesValidator(run.validation, output)
         check_apart(mixture.supplies, validator.pages)
-        # As `train_locked`, without an alphabet.
-        settings: tuple[Any, Any, list[str]] = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
+        identity = RunIdentity(run, (*mixture.digests(), validator.digest()))
         snapshot = output / SNAPSHOT
         progress = Progress(beginnings(1), devices.uses_bfloat16(run.bfloat16))
         if snapshot.exists():
-            progress = load_snapshot(snapshot, learner, *settings, kind=LayoutRun)
+            progress = load_snapshot(snapshot, learner, identity)
         deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
         log = MetricsLog(output, run.samples, progress.samples, unit="crops", measure="error")
         with closing(log):
@@ -121,7 +119,7 @@ def train_layout(
                 if stopping or progress.samples - progress.saved >= run.save_every:
                     progress = replace(progress, saved=progress.samples)
                     save_lines(model_of(learner, progress, run), output / LATEST)
-                    save_snapshot(snapshot, learner, progress, *settings)
+                    save_snapshot(snapshot, learner, progress, identity)
     return output / BEST
 
 
