@@ -176,8 +176,8 @@ class Batches(Dataset[list[Batch]]):
         unusable: list[str] = []
         # All lines of a chunk are loaded before any batch: only so can lines of like width come together.
         for index in range(chunk * config.chunk, (chunk + 1) * config.chunk):
-            sample = self.mixture.sample(index)
             try:
+                sample = self.mixture.sample(index)
                 line = self.prepared(sample, index)
             except DataError as error:  # one line among thousands must not end a run after hours
                 unusable.append(str(error))

@@ -51,7 +51,11 @@ class Mixture(Generic[Item]):
         return cls(supplies, shares, seed, tuple(supply for share, supply in opened if not share))
 
     def sample(self, index: int) -> Item:
-        """The sample with this index, counted from 0."""
+        """The sample with this index, counted from 0.
+
+        Raises:
+            DataError: naming it, if it cannot be used.
+        """
         number, card = divmod(index, DECK)
         supplies, earlier, counts = deck(self.shares, number, self.seed)
         supply = int(supplies[card])

@@ -31,7 +31,11 @@ class Supply(ABC, Generic[Item]):
 
     @abstractmethod
     def sample(self, number: int, seed: int) -> Item:
-        """The sample with this number, counted from 0; it depends only on the seed."""
+        """The sample with this number, counted from 0; it depends only on the seed.
+
+        Raises:
+            DataError: naming it, if it cannot be used.
+        """
 
     @abstractmethod
     def describe(self) -> str:
