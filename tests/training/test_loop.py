@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from edited_folders import put_page
+from PIL import Image
 from training_runs import break_line
 
 from drethtr.base import config
@@ -130,6 +131,17 @@ def test_a_broken_line_is_left_out_of_training_and_told_once(data, monkeypatch, 
 def test_a_broken_line_for_validation_is_told_before_training(data, monkeypatch):
     break_line(data / "val.parquet")
     with pytest.raises(DataError, match=r"val\.parquet row 1: "):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert not (data / "out" / "metrics.jsonl").exists()
+
+
+def test_a_line_for_validation_that_is_too_long_is_told_before_training(data, monkeypatch):
+    """It could be opened, and ended the run at its first validation."""
+    rows = pq.read_table(data / "val.parquet").to_pylist()
+    Image.new("L", (9_000, 2), 255).save(data / "endless.png")
+    rows[1]["image"]["bytes"] = (data / "endless.png").read_bytes()
+    pq.write_table(pa.Table.from_pylist(rows), data / "val.parquet")
+    with pytest.raises(DataError, match=r"val\.parquet row 1: .* 9000 x 2 pixels is too long for its height"):
         train(run(data, monkeypatch), data / "out", workers=0)
     assert not (data / "out" / "metrics.jsonl").exists()
 

@@ -9,12 +9,14 @@ import torch
 
 from drethtr.base import config
 from drethtr.base.credentials import without_credentials
+from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
 from drethtr.documents.names import stored
 from drethtr.evaluation.evaluate import Scores, evaluate
 from drethtr.evaluation.reading import to_read
+from drethtr.images.prepare import Preparation
 from drethtr.network.backend import TorchNetwork, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import Model, save_model
@@ -64,12 +66,17 @@ class Validator:
         DataError: if lines cannot be used, or are for training, too.
     """
 
-    def __init__(self, config: ValidationConfig, training: list[Sample]) -> None:
+    def __init__(self, config: ValidationConfig, preparation: Preparation, training: list[Sample]) -> None:
         self.decoder = config.decoder
         self.samples = to_read(open_all(config.paths), config.lines) if config.paths else []
         check_apart({"training": training, "validation": self.samples})
-        for sample in self.samples:
-            sample.line()  # a damaged image would end a run at its first validation
+        for sample in self.samples:  # one that cannot be read would end a run at its first validation
+            height, width = sample.line().shape
+            try:
+                for stretch in self.decoder.stretches:
+                    preparation.at_width(stretch).columns(width, height)
+            except DataError as error:
+                raise error.of(sample.key) from error
 
     def digest(self) -> str:
         """A description of the lines, with a digest."""
