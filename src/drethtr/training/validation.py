@@ -70,11 +70,11 @@ class Validator:
         self.decoder = config.decoder
         self.samples = to_read(open_all(config.paths), config.lines) if config.paths else []
         check_apart({"training": training, "validation": self.samples})
+        widest = preparation.at_width(max(self.decoder.stretches))
         for sample in self.samples:  # one that cannot be read would end a run at its first validation
             height, width = sample.line().shape
             try:
-                for stretch in self.decoder.stretches:
-                    preparation.at_width(stretch).columns(width, height)
+                widest.columns(width, height)
             except DataError as error:
                 raise error.of(sample.key) from error
 

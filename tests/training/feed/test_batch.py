@@ -238,6 +238,16 @@ def test_rows_of_a_streamed_file_that_cannot_be_used_are_left_out_and_named(draw
     assert named == {"row 1", "row 2"} and f"{path} row 1: no image" in first.unusable
 
 
+def test_a_streamed_file_that_is_gone_ends_a_run(draw, tmp_path):
+    """It would go on with the rest of the data, and learn something else."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"image": [draw("a")], "text": ["a"]}), path)
+    mixture = LineMixture.open((Streamed(paths=(str(path),)),), seed=0)
+    path.unlink()
+    with pytest.raises(DataError, match=r"^\S+a\.parquet: cannot be read as Parquet"):
+        batches_of(mixture)[0]
+
+
 def test_a_line_whose_words_cannot_be_cut_out_is_left_out_and_named(make_samples):
     """Recombined lines take words from lines that may be broken."""
     samples = [replace(sample, text="a b", page="1") for sample in make_samples("a", 9)]
