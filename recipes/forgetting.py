@@ -21,7 +21,7 @@ from drethtr.recognition.network import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, gather
 from drethtr.training.finetuning.interpolation import interpolate, weights_at_start, with_language
-from drethtr.training.finetuning.plan import run_of
+from drethtr.training.finetuning.run import run_of
 from drethtr.training.loop import LATEST, train
 
 SHARES = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
@@ -38,8 +38,7 @@ def rows(start: Path, data: str, out: Path, samples: int, old: Sequence[str], te
     store_parquet(material.parts.validation, validation)
     if old_lines is not None:
         store_parquet(material.old, old_lines)
-    lines = len(material.parts.train)
-    run = run_of(material.plan, material.start, material.alphabet.tokenizer, lines, train_lines, validation, old_lines)
+    run = run_of(material, len(material.parts.train), train_lines, validation, old_lines)
     train(replace(run, patience=None), out / "run", resume=True)
     learned = load_model(out / "run" / LATEST)
     before, record = weights_at_start(run.start, learned), material.start.record

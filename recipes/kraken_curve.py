@@ -25,7 +25,7 @@ from drethtr.datasets.layouts.folder import store_folder
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, clean_lines, page_of
 from drethtr.evaluation.metrics import Rates, bootstrap, score
-from drethtr.training.finetuning.plan import samples_for
+from drethtr.training.finetuning.run import samples_for
 
 SPEC = (
     "[1,64,0,1 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 "

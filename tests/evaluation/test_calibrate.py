@@ -7,7 +7,7 @@ from conftest import written
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.calibrate import calibrate, fit_out_of_distribution, folds_of, passes, usual_strategies
-from drethtr.evaluation.confidence import measure_trust, right_characters
+from drethtr.evaluation.confidence import measure_confidence, right_characters
 from drethtr.evaluation.predict import learn
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -152,7 +152,7 @@ def test_each_fit_is_reported(tiny_model, samples):
     record = calibrate(tiny_model, samples, [(CTC(),)], on_fit=told.append).record
     [fit, in_int8] = told
     calibrated = Recognizer(replace(tiny_model, record=record), CTC()).read([sample.image for sample in samples])
-    measured = measure_trust([sample.text for sample in samples], calibrated)
+    measured = measure_confidence([sample.text for sample in samples], calibrated)
     assert (fit.calibration, in_int8.calibration) == record.calibrations
     assert fit.characters.cases == measured.characters.cases and fit.words.cases == measured.words.cases
     assert fit.characters.ece == pytest.approx(measured.characters.ece)

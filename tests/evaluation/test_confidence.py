@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from drethtr.evaluation.confidence import auroc, measure_trust, reliability, right_characters, right_words
+from drethtr.evaluation.confidence import auroc, measure_confidence, reliability, right_characters, right_words
 from drethtr.recognition.reading import Character, Flag, Reading
 
 
@@ -58,13 +58,13 @@ def test_characters_that_scoring_merges_are_correct():
 
 def test_confidences_are_said_to_be_calibrated_if_all_are():
     told, untold = reading("an", word_confidences=(0.9,)), reading("an")
-    assert measure_trust(["an", "an"], [told, told]).calibrated
-    assert not measure_trust(["an", "an"], [told, untold]).calibrated
+    assert measure_confidence(["an", "an"], [told, told]).calibrated
+    assert not measure_confidence(["an", "an"], [told, untold]).calibrated
 
 
 def test_lines_characters_and_words_are_all_measured():
     readings = [reading("an ox"), reading("a bat", 0.4, flags=(Flag("blank", "no ink", 0, 9),)), reading("")]
-    found = measure_trust(["an ox", "the cat", "xy"], readings)
+    found = measure_confidence(["an ox", "the cat", "xy"], readings)
     assert (found.characters.cases, found.words.cases, found.lines.cases) == (10, 4, 2)
     assert found.words.right == 0.5 and found.words.auroc == 1.0
     assert found.flagged == {"any": pytest.approx(1 / 3), "blank": pytest.approx(1 / 3)}
@@ -73,7 +73,7 @@ def test_lines_characters_and_words_are_all_measured():
 
 
 def test_nothing_read_is_measured_too():
-    found = measure_trust(["abc"], [reading("")])
+    found = measure_confidence(["abc"], [reading("")])
     for level in (found.characters, found.words, found.lines):
         assert (level.cases, level.right, level.ece, level.auroc) == (0, None, None, None)
         assert set(level.coverage.values()) == {None}

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from edited_folders import put_page
+from PIL import Image
 from training_runs import break_line
 
 from drethtr.base import config
@@ -134,6 +135,17 @@ def test_a_broken_line_for_validation_is_told_before_training(data, monkeypatch)
     assert not (data / "out" / "metrics.jsonl").exists()
 
 
+def test_a_line_for_validation_that_is_too_long_is_told_before_training(data, monkeypatch):
+    """It could be opened, and ended the run at its first validation."""
+    rows = pq.read_table(data / "val.parquet").to_pylist()
+    Image.new("L", (9_000, 2), 255).save(data / "endless.png")
+    rows[1]["image"]["bytes"] = (data / "endless.png").read_bytes()
+    pq.write_table(pa.Table.from_pylist(rows), data / "val.parquet")
+    with pytest.raises(DataError, match=r"val\.parquet row 1: .* 9000 x 2 pixels is too long for its height"):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert not (data / "out" / "metrics.jsonl").exists()
+
+
 def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')
@@ -230,13 +242,12 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     for name in ("start", "teacher"):
         shutil.copy(model, data / f"{name}.safetensors")
     models = 'start={kind="FromModel", path="start.safetensors"}', 'teacher={path="teacher.safetensors", known=100.0}'
-    wanted = run(data, monkeypatch, *models)
-    train(wanted, data / "out", workers=0, minutes=0)
+    train(run(data, monkeypatch, *models), data / "out", workers=0, minutes=0)
     role = "start" if changed == "n-grams" else changed
     path = data / f"{role}.safetensors"
     known = load_model(path)
     save_model(replace(known, card={"name": "the same weights"}), path)
-    train(wanted, data / "out", resume=True, workers=0, minutes=0)
+    train(run(data, monkeypatch, *models), data / "out", resume=True, workers=0, minutes=0)
     if changed == "n-grams":
         ngrams = learn([Ingredient(["line 1", "line 2"])], known.tokenizer, order=2, most=99)
         known = replace(known, languages=Languages({"all": ngrams}))
@@ -245,7 +256,7 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     save_model(known, path)
     reason = rf"learned from {role} \[\w+\], not from {role} \[\w+\]; restore the model"
     with pytest.raises(CheckpointError, match=reason):
-        train(wanted, data / "out", resume=True, workers=0)
+        train(run(data, monkeypatch, *models), data / "out", resume=True, workers=0)
 
 
 def test_a_run_saved_before_a_setting_existed_resumes(data, monkeypatch):

@@ -124,6 +124,17 @@ def test_without_a_path_it_is_the_model_in_the_package(tiny_path, monkeypatch):
         start.apply(DRetHTR(replace(TINY, hidden=48), start.tokenizer().size), start.tokenizer())
 
 
+def test_a_run_starts_from_one_file_even_if_another_takes_its_place(tiny_path, tmp_path):
+    """Each part was read for itself: weights of one model began with the alphabet of another."""
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(tiny_path.read_bytes())
+    start = FromModel(str(path))
+    tokenizer = start.tokenizer()
+    save_model(fresh_model(replace(TINY, hidden=48), Characters("xyz"), Preparation(height=48), {}), path)
+    start.apply(DRetHTR(TINY, tokenizer.size), tokenizer)
+    assert start.digests() == FromModel(str(tiny_path)).digests() != FromModel(str(path)).digests()
+
+
 def test_a_network_of_other_settings_is_refused(tiny_path):
     with pytest.raises(ConfigError, match=r"differs from this run's in network\.hidden$"):
         start_and_result(tiny_path, None, replace(TINY, hidden=48))

@@ -8,7 +8,7 @@ from drethtr.training.feed.stream import beginnings
 from drethtr.training.metrics_log import TrainingLog
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Progress
-from drethtr.training.validation import Candidate, settings_of, validate
+from drethtr.training.validation import Candidate, card_of, validate
 
 
 def test_a_card_tells_no_password(tmp_path):
@@ -16,7 +16,8 @@ def test_a_card_tells_no_password(tmp_path):
     (tmp_path / "run.toml").write_text(
         f'samples = 8\ntrain = [{{ kind = "Real", paths = ["{address}"] }}]\nvalidation = {{ paths = ["lines"] }}\n'
     )
-    told = settings_of(config.load(RunConfig, tmp_path / "run.toml"))
+    run = config.load(RunConfig, tmp_path / "run.toml")
+    told = card_of(Progress(beginnings(1), bfloat16=False), run)["run"]
     assert "secret" not in str(told) and told["samples"] == 8
     assert told["train"][0]["paths"][0].startswith("https://example.org/lines.parquet")
 

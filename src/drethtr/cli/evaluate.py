@@ -28,7 +28,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_results, told_after, write_json
 from drethtr.cli.progress import open_lines, report_skipped
-from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
+from drethtr.cli.reports import EvaluationResult, error_rates, measured_confidence, read_by
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import Scores
@@ -140,7 +140,7 @@ def evaluate_lines(
     figures = {**scores.to_json(), **measured_with(recognizer)}
     text = summary(scores, figures, recognizer)
     if confidence:
-        text += "\n\n" + trustworthiness(scores.trust, scores.trust_sets)
+        text += "\n\n" + measured_confidence(scores.confidence, scores.confidence_sets)
     rows = (line.to_json() for line in scores.lines)  # made only if they are written
     return EvaluationResult(text, figures, complete=not scores.unreadable, lines=rows)
 

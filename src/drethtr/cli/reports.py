@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from drethtr.evaluation.confidence import Reliability, Trustworthiness
+    from drethtr.evaluation.confidence import MeasuredConfidence, Reliability
     from drethtr.recognition.recognizer import Recognizer
 
 
@@ -90,20 +90,20 @@ def error_rates(scores: Mapping[str, Any]) -> str:
     )
 
 
-def trustworthiness(trust: "Trustworthiness", sets: "Mapping[str, Trustworthiness]") -> str:
+def measured_confidence(measured: "MeasuredConfidence", sets: "Mapping[str, MeasuredConfidence]") -> str:
     """How reliable confidences and flags are, in percent: of all lines, and if there are several sets, of each."""
     from drethtr.evaluation.confidence import CONVENTION
 
-    parts = [overview(trust), "", *reliability(trust), "", *flags(trust), ""]
+    parts = [overview(measured), "", *reliability(measured), "", *flags(measured), ""]
     if len(sets) > 1:
-        parts += [trust_of_sets(sets.items()), ""]
+        parts += [confidence_of_sets(sets.items()), ""]
     parts.append(CONVENTION)
-    return "\n".join(parts if trust.calibrated else [*parts, NOT_CALIBRATED])
+    return "\n".join(parts if measured.calibrated else [*parts, NOT_CALIBRATED])
 
 
-def overview(trust: "Trustworthiness") -> str:
+def overview(measured: "MeasuredConfidence") -> str:
     """Calibration errors, and error rates of the most confident shares."""
-    shares = list(trust.words.coverage)
+    shares = list(measured.words.coverage)
     surest = [f"surest {float(share):.0%}" for share in shares[1:]]
     return table(
         ["confidence of", "number", "right %", "ECE %", "AUROC", "wrong %", *surest],
@@ -116,39 +116,43 @@ def overview(trust: "Trustworthiness") -> str:
                 figure(found.auroc, 3, 1),
                 *(figure(found.coverage[share]) for share in shares),
             ]
-            for level, found in (("characters", trust.characters), ("words", trust.words), ("lines", trust.lines))
+            for level, found in (
+                ("characters", measured.characters),
+                ("words", measured.words),
+                ("lines", measured.lines),
+            )
         ],
     )
 
 
-def reliability(trust: "Trustworthiness") -> Iterator[str]:
+def reliability(measured: "MeasuredConfidence") -> Iterator[str]:
     """Confidence and accuracy, in bins of similar confidence."""
     yield "confidence % → right % (number)"
-    for level, found in (("characters", trust.characters), ("words", trust.words)):
+    for level, found in (("characters", measured.characters), ("words", measured.words)):
         groups = (f"{100 * some.confidence:.0f} → {100 * some.right:.0f} ({some.cases:,})" for some in found.bins)
         yield f"{level:13}  " + "   ".join(groups)
 
 
-def trust_of_sets(sets: "Iterable[tuple[str, Trustworthiness]]") -> str:
+def confidence_of_sets(sets: "Iterable[tuple[str, MeasuredConfidence]]") -> str:
     """The reliability of confidences on each set."""
     titles = ("right %", "confidence %", "ECE %", "AUROC")
     return table(
         ["set", "lines", "words", *titles, "characters", *titles],
         [
-            [name, f"{found.lines.cases:,}", *trust_cells(found.words), *trust_cells(found.characters)]
+            [name, f"{found.lines.cases:,}", *confidence_cells(found.words), *confidence_cells(found.characters)]
             for name, found in sets
         ],
     )
 
 
-def trust_cells(found: "Reliability") -> list[str]:
+def confidence_cells(found: "Reliability") -> list[str]:
     """The reliability for words or characters, as part of a row."""
     rates = [figure(rate, 1) for rate in (found.right, found.confidence, found.ece)]
     return [f"{found.cases:,}", *rates, figure(found.auroc, 3, 1)]
 
 
-def flags(trust: "Trustworthiness") -> Iterator[str]:
+def flags(measured: "MeasuredConfidence") -> Iterator[str]:
     """The share of flagged lines, and the CER of flagged and other lines."""
-    yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust.flagged.items())
-    flagged, others = figure(trust.cer_flagged), figure(trust.cer_unflagged)
+    yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in measured.flagged.items())
+    flagged, others = figure(measured.cer_flagged), figure(measured.cer_unflagged)
     yield f"CER %: {flagged} of flagged lines, {others} of the others"

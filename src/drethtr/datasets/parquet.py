@@ -20,7 +20,7 @@ from drethtr.base.files import atomic_write
 from drethtr.base.links import is_near
 from drethtr.base.urls import beside, is_url, local_path, open_file, reaching
 from drethtr.datasets.growth import refuse_growth
-from drethtr.datasets.sample import Sample, content_of
+from drethtr.datasets.sample import Entry, LeftOut, Sample, content_of
 from drethtr.documents.names import stored
 from drethtr.text.normalize import Normalization
 
@@ -143,6 +143,15 @@ def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
 def named_class(cell: Any, names: Sequence[str]) -> Any:
     """The name of the class of an integer-coded cell, or the cell itself."""
     return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else cell
+
+
+def entry_of(row: dict[str, Any], file: str, number: int, named_after: Path, normalize: Normalization) -> Entry:
+    """The sample of a row, as `sample_of`, or why the row cannot be used."""
+    try:
+        return sample_of(row, file, number, named_after, normalize)
+    except DataError as error:
+        key = key_of(file, number)
+        return LeftOut(key, "unusable row", error.reason.removeprefix(f"{key}: "))
 
 
 def sample_of(row: dict[str, Any], file: str, number: int, named_after: Path, normalize: Normalization) -> Sample:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.choose_strategy import Best, best_strategies
-from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
+from drethtr.evaluation.confidence import Booleans, Reliability, measure_confidence, right_characters, right_words
 from drethtr.evaluation.predict import MIN_SETS, learn
 from drethtr.evaluation.reading import Advance, ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
@@ -238,7 +238,7 @@ def fit_calibration(
         raise DataError(f"cannot calibrate: nothing was read on {len(lines)} lines")
     calibration = calibration_of(group, precision, cases, prior)
     texts = [case.line.sample.text for case in cases]
-    measured = measure_trust(texts, [calibration(case.line.reading) for case in cases])
+    measured = measure_confidence(texts, [calibration(case.line.reading) for case in cases])
     return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, lines))
 
 

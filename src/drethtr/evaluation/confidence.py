@@ -65,7 +65,7 @@ class Reliability:
 
 
 @dataclass(frozen=True)
-class Trustworthiness:
+class MeasuredConfidence:
     """How well confidences and flags indicate errors.
 
     calibrated    whether the confidences of all lines are calibrated
@@ -87,7 +87,7 @@ class Trustworthiness:
         return {"convention": CONVENTION, **asdict(self)}
 
 
-def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustworthiness:
+def measure_confidence(texts: Sequence[str], readings: Sequence[Reading]) -> MeasuredConfidence:
     """Compare confidences and flags with the transcriptions."""
     characters = [right_characters(text, reading) for text, reading in zip(texts, readings, strict=True)]
     words = [right_words(text, reading) for text, reading in zip(texts, readings, strict=True)]
@@ -100,7 +100,7 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
     kinds = Counter(kind for reading in readings for kind in {flag.kind for flag in reading.flags})
     counts = score(texts, [reading.text for reading in readings])
     flagged = [bool(reading.flags) for reading in readings]
-    return Trustworthiness(
+    return MeasuredConfidence(
         characters=reliability(np.array(sure_characters), np.concatenate(characters).astype(np.float64)),
         words=reliability(np.array(sure_words), np.concatenate(words).astype(np.float64)),
         lines=reliability(sure_lines, shares),
@@ -112,15 +112,15 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
     )
 
 
-def measure_sets(lines: Iterable[ScoredLine]) -> dict[str, Trustworthiness]:
+def measure_sets(lines: Iterable[ScoredLine]) -> dict[str, MeasuredConfidence]:
     """The measurements for each set of lines, sorted by name."""
     return {
-        name: measure_trust([line.sample.text for line in of_set], [line.reading for line in of_set])
+        name: measure_confidence([line.sample.text for line in of_set], [line.reading for line in of_set])
         for name, of_set in by_name(lines, set_of).items()
     }
 
 
-def sets_to_json(sets: Mapping[str, Trustworthiness]) -> list[dict[str, Any]]:
+def sets_to_json(sets: Mapping[str, MeasuredConfidence]) -> list[dict[str, Any]]:
     """How reliable the confidences of each set are, in plain values."""
     return [
         {"name": name, "lines": found.lines.cases}

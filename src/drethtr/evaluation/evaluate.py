@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, grouped, page_of, set_of
-from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
+from drethtr.evaluation.confidence import MeasuredConfidence, measure_confidence, measure_sets, sets_to_json
 from drethtr.evaluation.metrics import (
     CONVENTION,
     WORD_CONVENTION,
@@ -43,14 +43,14 @@ class BySet(NamedTuple):
 class Scores:
     """Error rates of each set, by name, and of all lines together.
 
-    lines       every line that was read, with its errors
-    conventions rates under the other conventions of what a word is (`WORD_CONVENTIONS`), by name
-    left_out    lines not read because of editorial marks or uncertain letters, by set
-    unreadable  why the images of other lines could not be used
-    empty       lines without text, by set: text read there counts as edits and adds no characters
-    unknown     characters of the transcriptions outside the alphabet, most frequent first; each is an error
-    trust       how well confidences and flags indicate errors
-    trust_sets  the same for each set
+    lines            every line that was read, with its errors
+    conventions      rates under the other conventions of what a word is (`WORD_CONVENTIONS`), by name
+    left_out         lines not read because of editorial marks or uncertain letters, by set
+    unreadable       why the images of other lines could not be used
+    empty            lines without text, by set: text read there counts as edits and adds no characters
+    unknown          characters of the transcriptions outside the alphabet, most frequent first; each is an error
+    confidence       how well confidences and flags indicate errors
+    confidence_sets  the same for each set
     """
 
     sets: Mapping[str, Rates]
@@ -61,8 +61,8 @@ class Scores:
     empty: Mapping[str, int]
     unknown: Mapping[str, int]
     conventions: Mapping[str, BySet]
-    trust: Trustworthiness
-    trust_sets: Mapping[str, Trustworthiness]
+    confidence: MeasuredConfidence
+    confidence_sets: Mapping[str, MeasuredConfidence]
 
     def to_json(self) -> dict[str, Any]:
         """The content of `drethtr evaluate --json`; rates are fractions."""
@@ -87,7 +87,7 @@ class Scores:
             "empty": dict(self.empty),
             "unknown": dict(self.unknown),
             "word_conventions": WORD_CONVENTION,
-            "trust": {**self.trust.to_json(), "sets": sets_to_json(self.trust_sets)},
+            "trust": {**self.confidence.to_json(), "sets": sets_to_json(self.confidence_sets)},
         }
 
 
@@ -130,8 +130,8 @@ def evaluate(
         empty=dict(sorted(Counter(line.sample.set for line in lines if not for_scoring(line.sample.text)).items())),
         unknown=dict(unknown.most_common()),
         conventions=conventions,
-        trust=measure_trust([line.sample.text for line in lines], [line.reading for line in lines]),
-        trust_sets=measure_sets(lines),
+        confidence=measure_confidence([line.sample.text for line in lines], [line.reading for line in lines]),
+        confidence_sets=measure_sets(lines),
     )
 
 

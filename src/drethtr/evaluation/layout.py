@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95
+from drethtr.images.geometry import length_of, points_along
 from drethtr.layout.finder import Floats, FoundLine
 
 CONVENTION = (
@@ -182,19 +183,6 @@ def letters_along(baseline: Floats, count: int, up: float) -> Floats:
         return np.empty((0, 2))
     points = lifted(points_along(baseline, STEP / 2), up)
     return points[np.linspace(0, len(points) - 1, count + 2)[1:-1].round().astype(np.intp)]
-
-
-def length_of(path: Floats) -> float:
-    """The length of a path."""
-    return float(np.hypot(*np.diff(path, axis=0).T).sum())
-
-
-def points_along(path: Floats, step: float) -> Floats:
-    """Points at even distances of about `step` along a path."""
-    lengths = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
-    places = np.linspace(0, lengths[-1], max(2, round(lengths[-1] / step) + 1))
-    points: Floats = np.stack([np.interp(places, lengths, values) for values in path.T], axis=1)
-    return points
 
 
 def spacing_of(baselines: Sequence[Floats]) -> Floats:

@@ -107,7 +107,7 @@ class LabeledDoubt:
         return (self.edits + 0.5) / (self.read.doubt + 0.5)
 
 
-def known(lines: Sequence[ScoredLine]) -> LabeledDoubt:
+def labeled_doubt(lines: Sequence[ScoredLine]) -> LabeledDoubt:
     """The doubt in some lines, with their true error rate."""
     counts = sum((line.counts for line in lines), Counts())
     return LabeledDoubt(doubt_of(line.reading for line in lines), counts.cer if counts.characters else None)
@@ -120,12 +120,13 @@ def learn(strategy: Strategy, lines: Sequence[ScoredLine]) -> ErrorRate:
     or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
     On collections never seen, a factor alone is 3.0 points off, factor and power 1.3 (LOG.md, 2026-11-24, night).
     """
-    sets = [of_set for of_set in by_name(lines, set_of).values() if known(of_set).teaches]
+    sets = [of_set for of_set in by_name(lines, set_of).values() if labeled_doubt(of_set).teaches]
     if len(sets) < MIN_SETS:
         raise DataError(
             f"lines of {counted(len(sets), 'set')}; at least {MIN_SETS} sets are needed to estimate how sets differ"
         )
-    doubts, factors = np.log([known(of_set).rate for of_set in sets]), np.log([known(s).factor for s in sets])
+    known = list(map(labeled_doubt, sets))
+    doubts, factors = np.log([one.rate for one in known]), np.log([one.factor for one in known])
     apart = doubts - doubts.mean()
     # Ridge regression of the exponent towards 1: few or similar sets say little about it.
     power = float(np.clip(1 + apart @ factors / (apart @ apart + NEAR_ONE), *POWERS))
@@ -147,8 +148,8 @@ def residuals_of(of_set: Sequence[ScoredLine]) -> list[float]:
 
     If the set has a single page, from which the factor comes, its lines are used instead of pages.
     """
-    factor, by_page = known(of_set).factor, by_name(of_set, page_or_line)
-    pages = map(known, (by_page if len(by_page) > 1 else by_name(of_set, lambda sample: sample.key)).values())
+    factor, by_page = labeled_doubt(of_set).factor, by_name(of_set, page_or_line)
+    pages = map(labeled_doubt, (by_page if len(by_page) > 1 else by_name(of_set, lambda sample: sample.key)).values())
     return [(page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.teaches]
 
 
@@ -161,7 +162,7 @@ def predict(
     error_rate: ErrorRate, lines: Sequence[ScoredLine], name_of: Callable[[Sample], str] = set_of
 ) -> list[Prediction]:
     """Predict the error rate of each set, or of each group given by `name_of`, beside the true rate."""
-    found = {name: known(group) for name, group in by_name(lines, name_of).items()}
+    found = {name: labeled_doubt(group) for name, group in by_name(lines, name_of).items()}
     return [
         Prediction(name, one.read.lines, one.read.characters, error_rate(one.read), one.cer)
         for name, one in found.items()

@@ -5,7 +5,7 @@ on a page are (x, y) in pixels from its top left corner.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,8 @@ from PIL import Image, ImageDraw
 from drethtr.base.errors import DataError
 from drethtr.base.native import native
 from drethtr.images.fields import sample
+from drethtr.images.geometry import Floats, area_of, length_of
 from drethtr.images.line import Line
-
-Floats: TypeAlias = NDArray[np.float64]
 
 REACH = 0.97
 """The share of columns whose writing must fit the height of the strip, so that one long stroke does not enlarge it."""
@@ -130,16 +129,10 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
 def typical_height(path: Floats, outline: Floats) -> float:
     """The approximate height of a line: area over length."""
     area = area_of(outline)
-    length = max(float(np.hypot(*np.diff(path, axis=0).T).sum()), float(np.ptp(outline, axis=0).max()), 1.0)
+    length = max(length_of(path), float(np.ptp(outline, axis=0).max()), 1.0)
     if area < 1:
         raise DataError("the polygon of the line has no area")
     return max(area / length, 2.0)
-
-
-def area_of(outline: Floats) -> float:
-    """The area of a polygon."""
-    x, y = outline.T
-    return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
 
 
 def smooth(values: Floats, window: float) -> Floats:

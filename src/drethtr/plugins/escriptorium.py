@@ -24,9 +24,9 @@ from engines.base import (
 from PIL import Image
 
 from drethtr.base.errors import DrethtrError
+from drethtr.images.geometry import Floats
 from drethtr.images.line import Line as Gray
 from drethtr.images.line import gray_from_image, name_of
-from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
 from drethtr.pages.line_reading import ReadLine, read_lines

@@ -17,8 +17,9 @@ from kraken.models.base import RecognitionBaseModel
 from PIL import Image
 
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.images.geometry import Floats
 from drethtr.images.line import gray_from_image, name_of
-from drethtr.images.straighten import Floats, Strip
+from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.line_reading import ReadLine, read_lines
 from drethtr.recognition.backends import CPU

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
@@ -28,7 +27,7 @@ from drethtr.training.metrics_log import MetricsLog, TrainingLog
 from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, clip_gradient, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
-from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
+from drethtr.training.snapshot import Learner, Progress, RunIdentity, load_snapshot, save_snapshot
 from drethtr.training.start import set_train_mode
 from drethtr.training.teacher import Teacher
 from drethtr.training.validation import Validator, candidate_of, validate, without_weights
@@ -81,15 +80,15 @@ def train_locked(
     learner = make_learner(run, batches.tokenizer, devices)
     if run.validation.decoder.needs_ctc and run.network.ctc is None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
-    validator = Validator(run.validation, mixture.real_samples())
+    validator = Validator(run.validation, run.preparation, mixture.real_samples())
     # A snapshot is only continued with the same settings, alphabet, lines and models, so all are opened before it is.
-    models = [*run.start.digests(), *([run.teacher.digest()] if run.teacher else [])]
-    data = [*batches.digests(), validator.digest()]
-    settings = config.to_dict(run), config.to_dict(batches.tokenizer), data, models
+    data = (*batches.digests(), validator.digest())
+    models = (*run.start.digests(), *([run.teacher.digest()] if run.teacher else []))
+    identity = RunIdentity(run, data, models, batches.tokenizer)
     there = snapshot.exists()
     if devices.any_process(there) and devices.any_process(not there):
         raise CheckpointError("not found by every process; put it where all machines see it", snapshot)
-    progress = load_snapshot(snapshot, learner, *settings) if there else initial_progress(run, devices)
+    progress = load_snapshot(snapshot, learner, identity) if there else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
@@ -138,7 +137,7 @@ def train_locked(
                     # The averaged weights are copied once, even if this step is validated, too.
                     candidate = candidate or candidate_of(model, learner, progress, run)
                     save_model(candidate.model, output / LATEST)
-                    save_snapshot(snapshot, learner, progress, *settings)
+                    save_snapshot(snapshot, learner, progress, identity)
     return output / BEST
 
 

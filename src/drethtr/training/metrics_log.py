@@ -61,7 +61,7 @@ class MetricsLog(TrainingLog):
         self.total, self.unit, self.measure = total, unit, measure
         self.first = self.seen = seen
         self.begun = self.reported = time.monotonic()
-        self.cer: float | None = None
+        self.rate: float | None = None
         make_folders(folder)
         metrics = folder / "metrics.jsonl"
         # A resumed run repeats the steps after its snapshot; their records must not stand there twice.
@@ -101,15 +101,15 @@ class MetricsLog(TrainingLog):
         """How far the run is, and how long the rest takes at the speed so far."""
         parts = [f"{self.seen:,} of {self.total:,} {self.unit} seen"]
         parts += [f"{name} loss {value:.3f}" for name, value in losses.items()]
-        if self.cer is not None:
-            parts.append(f"validation {self.measure} {100 * self.cer:.2f} %")
+        if self.rate is not None:
+            parts.append(f"validation {self.measure} {100 * self.rate:.2f} %")
         rest = max(self.total - self.seen, 0) * (time.monotonic() - self.begun) / max(self.seen - self.first, 1)
         return ", ".join([*parts, f"{in_words(rest)} left"])
 
     def record_validation(self, samples: int, rates: Mapping[str, float]) -> None:
-        self.cer = rates["all"]
+        self.rate = rates["all"]
         self.record("validation", samples, rates)
-        overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
+        overall, sets = rates["all"], [f"{name} {100 * rate:.2f} %" for name, rate in rates.items() if name != "all"]
         seen = f"{samples:,} of {self.total:,} {self.unit} seen"
         self.note(f"{seen}, validation {self.measure} {100 * overall:.2f} % ({', '.join(sets)})")
 

@@ -20,9 +20,9 @@ from drethtr.base.errors import CheckpointError
 from drethtr.base.wording import first_of
 from drethtr.recognition.model.file import SETTINGS_ERRORS
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
+from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.stream import Position
 from drethtr.training.optimize import MovingAverage, Network
-from drethtr.training.run import RunConfig
 
 HEADER = "drethtr-run"
 """The metadata key of everything but the tensors."""
@@ -37,7 +37,7 @@ class Progress:
 
     positions  of the streams that the batches of a step come from
     left_out   lines left out so far: too wide for a batch, with more text than fits the image, or unusable
-    best       the best validation CER
+    best       the lowest error of a validation, such as the CER
     stale      validations since the last improvement
     """
 
@@ -54,6 +54,62 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class RunIdentity:
+    """What makes a run the same one: only then is its snapshot continued.
+
+    run        its config
+    data       descriptions of what it learns from and is validated with, with digests
+    models     descriptions of the models that it learns from, with digests
+    tokenizer  its alphabet; None if it learns no texts
+    """
+
+    run: Any
+    data: Sequence[str]
+    models: Sequence[str] = ()
+    tokenizer: Tokenizer | None = None
+
+    def header(self) -> dict[str, Any]:
+        """Its parts in the header of a snapshot."""
+        return {
+            "run": config.to_dict(self.run),
+            "tokenizer": {} if self.tokenizer is None else config.to_dict(self.tokenizer),
+            "lines": [*self.data],
+            "models": [*self.models],
+        }
+
+    def refuse_other(self, header: Mapping[str, Any], path: Path) -> None:
+        """Refuse the snapshot of another run.
+
+        Raises:
+            CheckpointError: naming what differs.
+            ConfigError: if the snapshot has a setting that is unknown now.
+        """
+        own = self.header()
+        saved = {**own, **header}  # snapshots of earlier versions lack some of it
+        before = config.to_dict(config.from_dict(type(self.run), header["run"]))  # newer settings have their defaults
+        if changed := sorted(name for name, value in own["run"].items() if before.get(name) != value):
+            raise CheckpointError(
+                f"saved by a run with other settings ({', '.join(changed)}); start a new output", path
+            )
+        if saved["tokenizer"] != own["tokenizer"]:
+            raise CheckpointError(
+                "saved with another alphabet, as the training lines have changed; start a new output", path
+            )
+        if saved["lines"] != own["lines"]:
+            raise CheckpointError(
+                f"the data of this run have changed: then {missing_from(saved['lines'], self.data)}, now "
+                f"{missing_from(self.data, saved['lines'])}; restore the data, or start a new output",
+                path,
+            )
+        if saved["models"] != own["models"]:
+            raise CheckpointError(
+                f"this run learned from {missing_from(saved['models'], self.models)}, not from "
+                f"{missing_from(self.models, saved['models'])}; restore the model, or start a new output",
+                path,
+            )
+
+
+@dataclass(frozen=True)
 class Learner(Generic[Network]):
     """The parts of a run that learn; `objective` is the network with its losses, on all processes."""
 
@@ -63,21 +119,9 @@ class Learner(Generic[Network]):
     optimizer: torch.optim.Optimizer
 
 
-def save_snapshot(
-    path: Path,
-    learner: Learner[Any],
-    progress: Progress,
-    run: Any,
-    tokenizer: Any,
-    lines: Sequence[str],
-    models: Sequence[str] = (),
-) -> None:
-    """Write the state of a run.
-
-    `run` and `tokenizer` are its configs as dicts; `lines` and `models` describe its data and the models that it learns
-    from with digests. `load_snapshot` checks them.
-    """
-    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": [*lines], "models": [*models]}
+def save_snapshot(path: Path, learner: Learner[Any], progress: Progress, identity: RunIdentity) -> None:
+    """Write the state of a run."""
+    header = {"progress": asdict(progress), **identity.header()}
     write_tensors(tensors_of(learner), path, {HEADER: json.dumps(header)})
 
 
@@ -90,27 +134,18 @@ def tensors_of(learner: Learner[Any]) -> dict[str, NDArray[Any]]:
     return {name: value.detach().cpu().numpy() for name, value in tensors.items()}
 
 
-def load_snapshot(
-    path: Path,
-    learner: Learner[Any],
-    run: Any,
-    tokenizer: Any,
-    lines: Sequence[str],
-    models: Sequence[str] = (),
-    *,
-    kind: type[Any] = RunConfig,
-) -> Progress:
-    """Restore a run, whose config is of this kind.
+def load_snapshot(path: Path, learner: Learner[Any], identity: RunIdentity) -> Progress:
+    """Restore a run.
 
     Raises:
-        CheckpointError: if the file is damaged, of another version, of another run, or of other lines or models.
+        CheckpointError: if the file is damaged, of another version, or of another run.
     """
     metadata = read_metadata(path)
     if HEADER not in metadata:
         raise CheckpointError("not a snapshot of a training run; start a new output", path)
     try:
         header = json.loads(metadata[HEADER])
-        check_same(header, path, run, tokenizer, lines, models, kind)
+        identity.refuse_other(header, path)
         restore(read_tensors(path), learner)
         saved = header["progress"]
         return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
@@ -121,32 +156,6 @@ def load_snapshot(
             "resume with the drethtr version that saved it, or start a new output",
             path,
         ) from error
-
-
-def check_same(
-    header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], models: Sequence[str], kind: type[Any]
-) -> None:
-    """Refuse the snapshot of another run."""
-    saved = config.to_dict(config.from_dict(kind, header["run"]))  # settings added since then have their defaults
-    if saved != run:
-        changed = sorted(key for key in run if saved.get(key) != run[key])
-        raise CheckpointError(f"saved by a run with other settings ({', '.join(changed)}); start a new output", path)
-    if header.get("tokenizer", tokenizer) != tokenizer:  # snapshots of earlier versions lack them
-        raise CheckpointError(
-            "saved with another alphabet, as the training lines have changed; start a new output", path
-        )
-    if header.get("lines", lines) != lines:
-        raise CheckpointError(
-            f"the data of this run have changed: then {missing_from(header['lines'], lines)}, now "
-            f"{missing_from(lines, header['lines'])}; restore the data, or start a new output",
-            path,
-        )
-    if (before := header.get("models", [*models])) != [*models]:
-        raise CheckpointError(
-            f"this run learned from {missing_from(before, models)}, not from {missing_from(models, before)}; restore "
-            "the model, or start a new output",
-            path,
-        )
 
 
 def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:

@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -93,32 +93,32 @@ class FromModel(Start):
     path: str | None = None
     characters: str | None = None
 
+    @cached_property
     def model(self) -> Model:
-        """The model to continue from."""
+        """The model to continue from, read once, so that all of a run is from the same file."""
         return load_model(SHIPPED if self.path is None else Path(self.path))
 
     def tokenizer(self) -> Tokenizer | None:
-        return self.model().tokenizer if self.characters is None else Characters(self.characters)
+        return self.model.tokenizer if self.characters is None else Characters(self.characters)
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        model = self.model()
-        if others := differing(model.network, network.config):
+        if others := differing(self.model.network, network.config):
             path = self.path or SHIPPED
             raise ConfigError(f"start: the network of {path} differs from this run's in {others}")
-        network.load_state_dict(converted(model.weights, model.tokenizer, tokenizer))
+        network.load_state_dict(converted(self.model.weights, self.model.tokenizer, tokenizer))
 
     def digests(self) -> list[str]:
-        return [f"start [{without_record(self.model())[:16]}]"]
+        return [f"start [{without_record(self.model)[:16]}]"]
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
-        model = self.model()
+        model = self.model
         if not model.languages or tokenizer == model.tokenizer:
             return model.languages
         called = names(model.tokenizer, tokenizer)
         return Languages({name: renamed(own, called, tokenizer.size) for name, own in model.languages.models.items()})
 
     def rescorer(self, tokenizer: Tokenizer) -> Rescorer | None:
-        model = self.model()
+        model = self.model
         if model.rescorer is None:
             return None
         weights = converted(model.rescorer.weights, model.tokenizer, tokenizer)
@@ -222,7 +222,7 @@ class Tuning(ABC):
     """Prepares a network for training, and converts it for reading afterwards."""
 
     @abstractmethod
-    def begin(self, network: Any) -> None:
+    def begin(self, network: nn.Module) -> None:
         """Freeze or replace weights of the network in place, so that the others are trained.
 
         Raises:
@@ -268,7 +268,7 @@ class LowRank(Tuning):
     def __post_init__(self) -> None:
         check_positive(self, "rank", table="tuning")
 
-    def begin(self, network: DRetHTR) -> None:
+    def begin(self, network: nn.Module) -> None:
         add_low_rank_changes(network, self.rank)
 
     def finish(self, network: DRetHTR) -> DRetHTR:

@@ -5,6 +5,7 @@ Source: Learning without Forgetting, arXiv 1606.09282.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -16,7 +17,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
 from drethtr.network.ctc import CTCReading, ctc_loss
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model.file import load_model, weights_hash
+from drethtr.recognition.model.file import Model, load_model, weights_hash
 from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.batch import Batch
 from drethtr.training.start import converted
@@ -44,13 +45,22 @@ class TeacherConfig:
         if not self.known > 0:
             raise ConfigError(f"teacher.known must be greater than 0, not {self.known}")
 
+    @cached_property
+    def model(self) -> Model:
+        """The model that teaches, read once.
+
+        Raises:
+            CheckpointError: if the file is no model.
+        """
+        return load_model(Path(self.path))
+
     def digest(self) -> str:
         """A description of the teacher, with a digest.
 
         Raises:
             CheckpointError: if the file is no model.
         """
-        return f"teacher [{weights_hash(load_model(Path(self.path)).weights)[:16]}]"
+        return f"teacher [{weights_hash(self.model.weights)[:16]}]"
 
 
 class Lesson(NamedTuple):
@@ -81,7 +91,7 @@ class Teacher:
             CheckpointError: if the file is no model.
             ConfigError: if the model cannot teach the run.
         """
-        model = load_model(Path(config.path))
+        model = config.model
         if model.network.ctc is None:
             raise ConfigError(f"teacher.path: {config.path} has no CTC head; use another model")
         if model.preparation != preparation:

@@ -9,12 +9,14 @@ import torch
 
 from drethtr.base import config
 from drethtr.base.credentials import without_credentials
+from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
 from drethtr.documents.names import stored
 from drethtr.evaluation.evaluate import Scores, evaluate
 from drethtr.evaluation.reading import to_read
+from drethtr.images.prepare import Preparation
 from drethtr.network.backend import TorchNetwork, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.backends import CPU
@@ -40,20 +42,22 @@ def without_weights(run: RunConfig, tokenizer: Tokenizer) -> Model:
 
 
 def candidate_of(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
-    """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
+    """The model with the averaged weights."""
     network = run.tuning.finish(learner.average.network)
-    card = {
+    return Candidate(replace(with_network(model, network), card=card_of(progress, run)), network)
+
+
+def card_of(progress: Progress, run: Any) -> dict[str, Any]:
+    """The card of a model: how long it has been trained, and the settings of its run.
+
+    Cards are made to be published, so that it has no credentials.
+    """
+    return {
         "samples": progress.samples,
         "hours": round(progress.seconds / 3600, 3),
         "trained_by": f"drethtr {__version__}",
-        "run": settings_of(run),
+        "run": json.loads(without_credentials(json.dumps(config.changes(run)))),
     }
-    return Candidate(replace(with_network(model, network), card=card), network)
-
-
-def settings_of(run: Any) -> dict[str, Any]:
-    """The settings of a run for the card of its model, which is made to be published: without credentials."""
-    return dict(json.loads(without_credentials(json.dumps(config.changes(run)))))
 
 
 class Validator:
@@ -63,12 +67,17 @@ class Validator:
         DataError: if lines cannot be used, or are for training, too.
     """
 
-    def __init__(self, config: ValidationConfig, training: list[Sample]) -> None:
+    def __init__(self, config: ValidationConfig, preparation: Preparation, training: list[Sample]) -> None:
         self.decoder = config.decoder
         self.samples = to_read(open_all(config.paths), config.lines) if config.paths else []
         check_apart({"training": training, "validation": self.samples})
-        for sample in self.samples:
-            sample.line()  # a damaged image would end a run at its first validation
+        widest = preparation.at_width(max(self.decoder.stretches))
+        for sample in self.samples:  # one that cannot be read would end a run at its first validation
+            height, width = sample.line().shape
+            try:
+                widest.columns(width, height)
+            except DataError as error:
+                raise error.of(sample.key) from error
 
     def digest(self) -> str:
         """A description of the lines, with a digest."""

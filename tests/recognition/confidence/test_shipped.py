@@ -13,7 +13,7 @@ from real_data import LINES
 
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import choose, clean_lines
-from drethtr.evaluation.confidence import measure_trust
+from drethtr.evaluation.confidence import measure_confidence
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.synthesis.synthetic import Synthetic
 
@@ -69,8 +69,8 @@ def test_good_lines_are_hardly_flagged(recognizer, synthetic):
 def test_real_lines_are_hardly_flagged_and_confidences_hold(recognizer, real):
     readings = recognizer.read([sample.line() for sample in real])
     assert refused(readings) <= 0.06  # 2.8 % of all test lines; of so few, chance allows some more
-    trust = measure_trust([sample.text for sample in real], readings)
-    assert trust.characters.ece < 0.016 and trust.words.ece < 0.085 and trust.words.auroc > 0.78
+    measured = measure_confidence([sample.text for sample in real], readings)
+    assert measured.characters.ece < 0.016 and measured.words.ece < 0.085 and measured.words.auroc > 0.78
 
 
 def test_characters_stand_where_they_were_written(recognizer, synthetic):

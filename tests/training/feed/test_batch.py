@@ -5,6 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -18,6 +20,7 @@ from drethtr.synthesis.recombination import Recombination, WordGap
 from drethtr.text.tokenizer import PAD, UNK, Characters
 from drethtr.training.feed.batch import BatchConfig, Batches, Prose, collate
 from drethtr.training.feed.mixture import LineMixture
+from drethtr.training.feed.streamed import Streamed
 from drethtr.training.feed.supply import RealSupply
 
 TEXTS = Path(__file__).parents[2] / "texts"
@@ -222,6 +225,38 @@ def test_broken_samples_are_left_out_and_named(make_samples):
         assert all(re.match(rf"lines\.parquet {message}", words) for words in first.unusable)
         with pytest.raises(DataError, match=rf"cannot be used: lines\.parquet {message}"):
             batches_of(LineMixture((RealSupply("a", (sample,)),), (1.0,), seed=0))[0]
+
+
+def test_rows_of_a_streamed_file_that_cannot_be_used_are_left_out_and_named(draw, tmp_path):
+    """A row without an image ended a run after hours, where a broken image did not."""
+    path = tmp_path / "a.parquet"
+    images = pa.array([draw("a"), None, b"no image"], pa.binary())
+    pq.write_table(pa.table({"image": images, "text": ["a", "b", "c"]}), path)
+    first, *others = batches_of(LineMixture.open((Streamed(paths=(str(path),)),), seed=0))[0]
+    assert sum(len(batch.texts) for batch in (first, *others)) == 8 and first.left_out == len(first.unusable) == 16
+    named = {words.removeprefix(f"{path} ").partition(":")[0] for words in first.unusable}
+    assert named == {"row 1", "row 2"} and f"{path} row 1: no image" in first.unusable
+
+
+def test_a_streamed_file_that_is_gone_ends_a_run(draw, tmp_path):
+    """It would go on with the rest of the data, and learn something else."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"image": [draw("a")], "text": ["a"]}), path)
+    mixture = LineMixture.open((Streamed(paths=(str(path),)),), seed=0)
+    path.unlink()
+    with pytest.raises(DataError, match=r"^\S+a\.parquet: cannot be read as Parquet"):
+        batches_of(mixture)[0]
+
+
+def test_a_line_whose_words_cannot_be_cut_out_is_left_out_and_named(make_samples):
+    """Recombined lines take words from lines that may be broken."""
+    samples = [replace(sample, text="a b", page="1") for sample in make_samples("a", 9)]
+    samples[3] = replace(samples[3], image=b"no image", key="lines.parquet row 3")
+    gaps = {fingerprint(sample): (WordGap(4, 1),) for sample in samples}
+    supply = RealSupply("a", tuple(samples), 0, Recombination.of(samples, gaps, 1.0))
+    first, *others = batches_of(LineMixture((supply,), (1.0,), seed=0))[0]
+    assert first.left_out == len(first.unusable) == 24 - sum(len(batch.texts) for batch in (first, *others)) > 0
+    assert all(words.startswith("lines.parquet row 3: ") for words in first.unusable)
 
 
 def test_settings_are_checked(mixture):

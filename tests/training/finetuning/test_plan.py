@@ -1,101 +1,10 @@
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 
-from drethtr.base import config
 from drethtr.base.errors import ConfigError
-from drethtr.language.languages import Languages
-from drethtr.language.learn import Ingredient, learn
-from drethtr.recognition.confidence.record import CalibrationRecord
-from drethtr.recognition.decoding.strategies import Joint
-from drethtr.recognition.model.file import SHIPPED, load_model
-from drethtr.text.tokenizer import Characters
-from drethtr.training.feed.batch import Prose
-from drethtr.training.finetuning.plan import Plan, network_without_weights, rank_of, run_of, samples_for
-from drethtr.training.optimize import learning_rate
-from drethtr.training.run import RunConfig
-from drethtr.training.start import LowRank, Whole
-
-AMOUNTS = (50, 200, 1000, 5000)
-
-
-def run(model, tokenizer=None, lines=200, old=None, **wishes):
-    plan = Plan(data=("mine",), **wishes)
-    return run_of(plan, model, tokenizer or model.tokenizer, lines, Path("[mine].parquet"), Path("val.parquet"), old)
-
-
-def test_fewer_lines_come_more_often_but_more_lines_are_more_work():
-    samples = list(map(samples_for, AMOUNTS))
-    rounds = [number / lines for number, lines in zip(samples, AMOUNTS, strict=True)]
-    assert samples == sorted(samples) and rounds == sorted(rounds, reverse=True)
-
-
-def test_the_image_embedding_moves_too_but_more_slowly(tiny_model):
-    wanted = run(tiny_model, lines=50)
-    assert wanted.tuning == Whole() and 0 < wanted.optimizer.backbone_scale < 1
-
-
-def test_the_model_determines_the_network_and_a_run_is_a_config(tiny_model):
-    wanted = run(tiny_model)
-    assert wanted.network == tiny_model.network and wanted.preparation == tiny_model.preparation
-    assert config.from_dict(RunConfig, config.to_dict(wanted)) == wanted
-
-
-def test_old_data_get_their_share(tiny_model):
-    own, old = run(tiny_model, old=Path("old.parquet")).train
-    assert (own.weight, old.weight) == (0.7, 0.3)
-    assert (own.paths, old.paths) == (("[[]mine].parquet",), ("old.parquet",))
-
-
-def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
-    assert run(tiny_model).start.characters is None
-    assert run(tiny_model, Characters("abc")).start.characters == "abc"
-
-
-@pytest.mark.parametrize(("weight", "prose"), [(0.3, Prose()), (0.0, None), (None, None)])
-def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model, weight, prose):
-    known = replace(tiny_model, record=CalibrationRecord(strategy=Joint(language_weight=weight)))
-    assert run(known).prose == prose and run(tiny_model).prose is None
-    ngrams = learn([Ingredient(["abba", "a bag"])], tiny_model.tokenizer, order=2, most=9)
-    assert run(replace(known, languages=Languages({"all": ngrams}))).prose is None
-
-
-def test_brackets_in_a_name_are_no_pattern(tiny_model):
-    assert run(tiny_model).train[0].paths == ("[[]mine].parquet",)
-
-
-def test_an_adapter_is_as_large_as_its_file_may_be(tiny_model):
-    assert run(tiny_model, adapter=True).tuning == LowRank(rank_of(tiny_model))
-
-
-@pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
-def test_an_adapter_of_the_shipped_model_has_a_useful_rank():
-    assert rank_of(load_model(SHIPPED)) >= 4
-
-
-@pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
-def test_only_the_first_layers_of_the_shipped_model_stay_as_they_are():
-    model = load_model(SHIPPED)
-    network = network_without_weights(model)
-    run(model).tuning.begin(network)
-    kept = {name.split(".")[1] for name, weight in network.named_parameters() if not weight.requires_grad}
-    assert kept == {"stem", "blocks"} and any(weight.requires_grad for weight in network.backbone.blocks.parameters())
+from drethtr.training.finetuning.plan import Plan
 
 
 @pytest.mark.parametrize("wishes", [{"seed": -1}, {"adapter": True, "drop_unused": True}])
 def test_senseless_wishes_are_refused(wishes):
     with pytest.raises(ConfigError):
         Plan(data=("mine",), **wishes)
-
-
-def test_a_run_that_ends_early_has_the_rates_of_a_whole_one_until_then(tiny_model):
-    files = Path("mine.parquet"), None
-    whole, part, more = (
-        run_of(Plan(data=("mine",), samples=500), tiny_model, tiny_model.tokenizer, 60, *files, effort=share)
-        for share in (1, 0.6, 1.03)
-    )
-    assert (whole.samples, part.samples) == (500, 300)
-    assert more == whole, "the lines of a last step may be more than planned"
-    rates = [[learning_rate(run.optimizer, seen, run.samples) for seen in range(0, 300, 20)] for run in (whole, part)]
-    assert rates[0] == pytest.approx(rates[1]) and rates[0][-1] < max(rates[0])

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from safetensors.numpy import load_file
 from training_runs import launch
 
 from drethtr.base import config
-from drethtr.base.errors import DataError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.links import make_marked
 from drethtr.documents.read import read_page
 from drethtr.layout.network import SHIPPED, load_lines
@@ -67,6 +68,17 @@ def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread)
             assert np.array_equal(whole[key], killed[key]), key
 
 
+def test_a_run_of_other_settings_or_pages_is_not_resumed(pages, monkeypatch):
+    monkeypatch.chdir(pages)
+    run = config.load(LayoutRun, pages / "run.toml", ())
+    train_layout(run, pages / "out", workers=0, minutes=0)
+    with pytest.raises(CheckpointError, match=r"other settings \(seed\)"):
+        train_layout(replace(run, seed=1), pages / "out", resume=True, workers=0)
+    put_page(pages / "train", "a3")
+    with pytest.raises(CheckpointError, match="the data of this run have changed"):
+        train_layout(run, pages / "out", resume=True, workers=0)
+
+
 def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):
     monkeypatch.chdir(pages)
     settings = ('tuning={kind="Whole", frozen=["backbone.", "head."]}', "samples=6")
@@ -76,6 +88,12 @@ def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):
     for name, weight in after.items():
         assert name.startswith("maps.") or np.array_equal(weight, before[name]), name
     assert np.abs(after["maps.leave.weight"]).max() > 0, "it starts at zero"
+
+
+def test_the_network_that_finds_lines_has_no_low_rank_updates(pages):
+    """Its file has no place for them: such a run trained until its first validation."""
+    with pytest.raises(ConfigError, match="tuning: unknown kind 'LowRank'; known: Whole"):
+        config.load(LayoutRun, pages / "run.toml", ('tuning={kind="LowRank"}',))
 
 
 def test_places_that_are_unknown_cost_nothing():

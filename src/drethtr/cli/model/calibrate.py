@@ -11,9 +11,9 @@ from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import exit_if_left_out, open_lines, readable
-from drethtr.cli.reports import figure, table, trust_of_sets
+from drethtr.cli.reports import confidence_of_sets, figure, table
 from drethtr.evaluation import calibrate as fit
-from drethtr.evaluation.confidence import measure_sets, measure_trust
+from drethtr.evaluation.confidence import measure_confidence, measure_sets
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
 from drethtr.evaluation.reading import to_read
 from drethtr.recognition.backends import resolve_device
@@ -81,13 +81,15 @@ def calibrate(
 def held_out_table(held: fit.Fit) -> str:
     """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
     strategy, precision = held.calibration.strategies[0], held.calibration.precision
-    together = measure_trust([sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out])
+    together = measure_confidence(
+        [sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out]
+    )
     rates = leave_one_set_out(strategy, held.held_out)
     error, inside = 100 * mean_absolute_error(rates), sum(bool(rate.inside) for rate in rates)
     return "\n".join(
         [
             f"\nEach set calibrated on the others, {name_of(strategy)} ({precision}):",
-            trust_of_sets([*measure_sets(held.held_out).items(), ("all", together)]),
+            confidence_of_sets([*measure_sets(held.held_out).items(), ("all", together)]),
             f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
             f"true CER inside the interval for {inside} of {len(rates)}.",
         ]

@@ -80,7 +80,7 @@ def summary(material: Material, outcome: Outcome, output: Path) -> str:
     ]
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
-    lines += trust_of(material, outcome)
+    lines += calibration_of(material, outcome)
     lines.append(f"Read with it: drethtr transcribe SCANS --model {output}")
     lines.append(f"{folder_of(output)} contains the split lines and training metrics; it can be deleted.")
     return "\n".join(lines)
@@ -150,7 +150,7 @@ def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
     )
 
 
-def trust_of(material: Material, outcome: Outcome) -> list[str]:
+def calibration_of(material: Material, outcome: Outcome) -> list[str]:
     """What is calibrated in the resulting model, and what is not."""
     model, number = outcome.model, outcome.change.lines
     later = "" if material.plan.adapter else ": see drethtr model calibrate"

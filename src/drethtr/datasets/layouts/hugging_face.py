@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout
-from drethtr.datasets.parquet import key_of, open_parquet, rows_in, sample_of
-from drethtr.datasets.sample import Entry, LeftOut
+from drethtr.datasets.parquet import entry_of, open_parquet, rows_in
+from drethtr.datasets.sample import Entry, Sample
 from drethtr.datasets.splits import collection_of, set_at, split_of_path
 from drethtr.documents.beside import visible_below
 from drethtr.text.normalize import as_written
@@ -58,8 +58,5 @@ def rows_at(file: str, named_after: Path, split: str) -> Iterator[Entry]:
     """
     with open_parquet(file) as opened:
         for number, row in enumerate(rows_in(opened, file)):
-            try:
-                yield replace(sample_of(row, file, number, named_after, as_written), split=split)
-            except DataError as error:
-                key = key_of(file, number)
-                yield LeftOut(key, "unusable row", error.reason.removeprefix(f"{key}: "))
+            entry = entry_of(row, file, number, named_after, as_written)
+            yield replace(entry, split=split) if isinstance(entry, Sample) else entry

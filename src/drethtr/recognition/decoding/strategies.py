@@ -283,7 +283,7 @@ class Joint(Strategy):
     language_weight: float | None = None
 
     needs_ctc: ClassVar[bool] = True
-    hashed_defaults: ClassVar[Mapping[str, int]] = {"candidates": 4, "corrections": 6}
+    hashed_defaults: ClassVar[Mapping[str, int]] = {"corrections": 6}
     """Defaults when the hash of models was defined, see `config.essence`."""
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.urls import digest_of
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.sample import LeftOut, Sample
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import stack
 from drethtr.recognition.batching import WIDTH_STEP, group_by_width, padded_width
@@ -169,7 +169,7 @@ class Batches(Dataset[list[Batch]]):
         """The batches of one chunk, at least one.
 
         Raises:
-            DataError: if every line of the chunk is left out.
+            DataError: if every line of the chunk is left out, or a file cannot be read.
         """
         config = self.config
         kept: list[tuple[Prepared, str]] = []
@@ -178,6 +178,8 @@ class Batches(Dataset[list[Batch]]):
         for index in range(chunk * config.chunk, (chunk + 1) * config.chunk):
             sample = self.mixture.sample(index)
             try:
+                if isinstance(sample, LeftOut):
+                    raise sample.error()
                 line = self.prepared(sample, index)
             except DataError as error:  # one line among thousands must not end a run after hours
                 unusable.append(str(error))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.sample import Entry, Sample
 from drethtr.training.feed.supply import Item, LineSupply, RealSupply, Source, Supply
 
 DECK = 16384
@@ -51,7 +51,11 @@ class Mixture(Generic[Item]):
         return cls(supplies, shares, seed, tuple(supply for share, supply in opened if not share))
 
     def sample(self, index: int) -> Item:
-        """The sample with this index, counted from 0."""
+        """The sample with this index, counted from 0.
+
+        Raises:
+            DataError: if a file cannot be read.
+        """
         number, card = divmod(index, DECK)
         supplies, earlier, counts = deck(self.shares, number, self.seed)
         supply = int(supplies[card])
@@ -71,7 +75,7 @@ class Mixture(Generic[Item]):
 
 
 @dataclass(frozen=True)
-class LineMixture(Mixture[Sample]):
+class LineMixture(Mixture[Entry]):
     """A mixture of lines; the alphabet includes the characters of those that are not drawn."""
 
     supplies: tuple[LineSupply, ...]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.open import all_matching
-from drethtr.datasets.parquet import is_clean, key_of, open_parquet, rows_in, sample_of, text_of
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.parquet import entry_of, is_clean, key_of, open_parquet, rows_in, text_of
+from drethtr.datasets.sample import Entry
 from drethtr.datasets.splits import set_at
 from drethtr.text.normalize import for_scoring, marks_in
 from drethtr.training.feed.supply import FileSource, LineSupply, order
@@ -111,7 +111,7 @@ class StreamedSupply(LineSupply):
         """Number of lines of an epoch."""
         return sum(self.counts)
 
-    def sample(self, number: int, seed: int) -> Sample:
+    def sample(self, number: int, seed: int) -> Entry:
         """The sample with this number; none repeats before all others have come."""
         round_, place = divmod(number, self.lines)
         blocks, ends = arrangement(self.counts, round_, seed)
@@ -123,13 +123,13 @@ class StreamedSupply(LineSupply):
         chosen = int(order(inside, seed, round_, first, inside)[place - before])
         return self.line_of(group, chosen)
 
-    def line_of(self, group: list[Block], number: int) -> Sample:
+    def line_of(self, group: list[Block], number: int) -> Entry:
         """A line of some blocks, counted over all of them."""
         for block in group:
             if number < len(block.rows):
                 place = int(block.rows[number])
                 row = self.rows(block.file, block.group)[place]
-                return sample_of(row, block.file, block.first + place, set_at(block.file), for_scoring)
+                return entry_of(row, block.file, block.first + place, set_at(block.file), for_scoring)
             number -= len(block.rows)
         raise AssertionError
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.datasets.open import open_all
-from drethtr.datasets.sample import Sample, grouped, lines_digest, set_of
+from drethtr.datasets.sample import Entry, LeftOut, Sample, grouped, lines_digest, set_of
 from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 
@@ -31,7 +31,11 @@ class Supply(ABC, Generic[Item]):
 
     @abstractmethod
     def sample(self, number: int, seed: int) -> Item:
-        """The sample with this number, counted from 0; it depends only on the seed."""
+        """The sample with this number, counted from 0; it depends only on the seed.
+
+        Raises:
+            DataError: if a file cannot be read.
+        """
 
     @abstractmethod
     def describe(self) -> str:
@@ -42,8 +46,8 @@ class Supply(ABC, Generic[Item]):
         """A digest that changes with the content of the files and its order, as far as can be checked quickly."""
 
 
-class LineSupply(Supply[Sample]):
-    """An endless sequence of lines."""
+class LineSupply(Supply[Entry]):
+    """An endless sequence of lines, or why one cannot be used."""
 
     def texts(self) -> Iterator[str]:
         """The texts of its real lines, each once, for learning the alphabet."""
@@ -72,7 +76,7 @@ class Source(ABC, Generic[Item]):
         """Its supplies, each with its share of this source; the shares sum to 1."""
 
 
-class LineSource(Source[Sample]):
+class LineSource(Source[Entry]):
     """Base of the sources of lines."""
 
     @abstractmethod
@@ -158,13 +162,16 @@ class RealSupply(LineSupply):
     left_out: int = 0
     recombination: Recombination | None = None
 
-    def sample(self, number: int, seed: int) -> Sample:
+    def sample(self, number: int, seed: int) -> Entry:
         """The sample with this number; none repeats before all others have come."""
         round_, turn = divmod(number, len(self.samples))
         place = int(order(len(self.samples), seed, round_)[turn])
         if self.recombination is None:
             return self.samples[place]
-        return self.recombination(place, self.samples[place], np.random.default_rng((seed, number, RECOMBINE)))
+        try:
+            return self.recombination(place, self.samples[place], np.random.default_rng((seed, number, RECOMBINE)))
+        except DataError as error:
+            return LeftOut(str(error.source), "image cannot be read", error.reason)
 
     def texts(self) -> Iterator[str]:
         return (sample.text for sample in self.samples)

@@ -18,7 +18,7 @@ from drethtr.training.feed.stream import PackedBatch
 from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.plan import VALIDATION_LINES, run_of
+from drethtr.training.finetuning.run import run_of
 from drethtr.training.loop import batches_of, count, initial_progress, make_learner, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
@@ -73,16 +73,13 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
 
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:
     """All trainings of a plan, the longest last, with their lines in files of a folder."""
-    first, validation = material.folds()[0].parts, folder / "validation.parquet"
-    store_parquet(first.validation, validation)
+    first, validation = material.folds()[0], folder / "validation.parquet"
+    store_parquet(first.parts.validation, validation)
     runs = []
     for number, samples in enumerate(trainings(material)):
         lines = folder / f"{number}.parquet"
         store_parquet(samples, lines)
-        tokenizer = material.alphabet.tokenizer
-        choosing = first.per_set(VALIDATION_LINES)
-        run = run_of(material.plan, material.start, tokenizer, len(samples), lines, validation, choosing=choosing)
-        runs.append(run)
+        runs.append(run_of(first, len(samples), lines, validation))
     return runs
 
 

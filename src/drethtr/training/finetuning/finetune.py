@@ -49,7 +49,7 @@ from drethtr.training.finetuning.interpolation import (
     with_rescorer,
 )
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
+from drethtr.training.finetuning.run import rank_of, run_of
 from drethtr.training.loop import LATEST, train
 from drethtr.training.optimize import DivergedError
 
@@ -243,14 +243,11 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
             if some:
                 store_parquet(some, file)
         run = run_of(
-            material.plan,
-            material.start,
-            material.alphabet.tokenizer,
+            material,
             len(samples),
             lines,
             validation if found is None else None,
             old if material.old else None,
-            choosing=material.parts.per_set(VALIDATION_LINES),
             effort=1 if found is None else found.effort,
         )
         batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))

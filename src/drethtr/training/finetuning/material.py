@@ -9,6 +9,7 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.datasets.layouts.pages import Pages
@@ -16,10 +17,12 @@ from drethtr.datasets.open import AS_FOUND, open_all
 from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of, told_apart
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
+from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import Model, load_model
+from drethtr.recognition.pieces import LONGEST_PIECE
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.feed.batch import MIN_COLUMNS
-from drethtr.training.finetuning.plan import Plan, widest_line
+from drethtr.training.finetuning.plan import Plan
 
 NEEDED = ("accelerate", "pyarrow")
 """Packages required for training."""
@@ -311,3 +314,14 @@ def prepared_columns(size: tuple[int, int], preparation: Preparation) -> float:
         return preparation.columns(*size)
     except DataError:
         return inf
+
+
+def widest_line(model: Model) -> int:
+    """Columns of the widest line that a model is trained on."""
+    return min(LONGEST_PIECE, network_without_weights(model).backbone.widest or LONGEST_PIECE)
+
+
+def network_without_weights(model: Model) -> DRetHTR:
+    """The shape of a model's network."""
+    with torch.device("meta"):
+        return DRetHTR(model.network, model.tokenizer.size)

@@ -16,9 +16,8 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
-from drethtr.evaluation.layout import length_of, points_along
+from drethtr.images.geometry import area_of, length_of, points_along
 from drethtr.images.line import Line
-from drethtr.images.straighten import area_of
 from drethtr.layout.finder import Floats, FoundLine, MarkedPage, Role
 from drethtr.layout.given import core_height
 from drethtr.layout.network import COARSE, MAPS, MULTIPLE, TEXT

@@ -16,10 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from drethtr.base import config
 from drethtr.base.errors import CheckpointError
 from drethtr.base.locks import claimed
-from drethtr.base.version import __version__
 from drethtr.evaluation.layout import figures_of
 from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
 from drethtr.layout.network import SHIPPED, TEXT, LineModel, load_lines, save_lines
@@ -36,8 +34,8 @@ from drethtr.training.layout.sources import check_apart, pages_digest
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_finished, refuse_old_run
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
-from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
-from drethtr.training.validation import settings_of
+from drethtr.training.snapshot import Learner, Progress, RunIdentity, load_snapshot, save_snapshot
+from drethtr.training.validation import card_of
 
 NEAR = 15
 """Pixels around a core that count more, as a window: seven to each side, where neighboring lines may grow together."""
@@ -87,12 +85,11 @@ def train_layout(
         learner = make_learner(run, devices)
         validator = PagesValidator(run.validation, output)
         check_apart(mixture.supplies, validator.pages)
-        # As `train_locked`, without an alphabet.
-        settings: tuple[Any, Any, list[str]] = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
+        identity = RunIdentity(run, (*mixture.digests(), validator.digest()))
         snapshot = output / SNAPSHOT
         progress = Progress(beginnings(1), devices.uses_bfloat16(run.bfloat16))
         if snapshot.exists():
-            progress = load_snapshot(snapshot, learner, *settings, kind=LayoutRun)
+            progress = load_snapshot(snapshot, learner, identity)
         deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
         log = MetricsLog(output, run.samples, progress.samples, unit="crops", measure="error")
         with closing(log):
@@ -122,7 +119,7 @@ def train_layout(
                 if stopping or progress.samples - progress.saved >= run.save_every:
                     progress = replace(progress, saved=progress.samples)
                     save_lines(model_of(learner, progress, run), output / LATEST)
-                    save_snapshot(snapshot, learner, progress, *settings)
+                    save_snapshot(snapshot, learner, progress, identity)
     return output / BEST
 
 
@@ -150,15 +147,9 @@ def make_learner(run: LayoutRun, devices: Devices) -> Learner[Detector]:
 
 
 def model_of(learner: Learner[Detector], progress: Progress, run: LayoutRun) -> LineModel:
-    """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
+    """The model with the averaged weights."""
     weights = {name: tensor.cpu().numpy().copy() for name, tensor in learner.average.network.state_dict().items()}
-    card = {
-        "samples": progress.samples,
-        "hours": round(progress.seconds / 3600, 3),
-        "trained_by": f"drethtr {__version__}",
-        "run": settings_of(run),
-    }
-    return LineModel(weights, card)
+    return LineModel(weights, card_of(progress, run))
 
 
 def train_step(

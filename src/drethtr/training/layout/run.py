@@ -7,7 +7,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.training.layout.crops import CropConfig
 from drethtr.training.layout.sources import MarkedSource
 from drethtr.training.optimize import OptimizerConfig
-from drethtr.training.start import Tuning, Whole
+from drethtr.training.start import Whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class LayoutRun:
     samples: int
     start: str | None = None
     crops: CropConfig = field(default_factory=CropConfig)
-    tuning: Tuning = field(default_factory=Whole)
+    tuning: Whole = field(default_factory=Whole)
     loss: LayoutLoss = field(default_factory=LayoutLoss)
     optimizer: OptimizerConfig = field(default_factory=lambda: OptimizerConfig(learning_rate=6e-4, warm_up=100))
     save_every: int = 1_000

@@ -1,0 +1,138 @@
+"""The training run of fine-tuning, derived from its material."""
+
+from glob import escape
+from pathlib import Path
+
+from drethtr.base.errors import ConfigError
+from drethtr.network.adapter import size_of_rank
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
+from drethtr.recognition.model.file import Model
+from drethtr.training.feed.batch import BatchConfig, Prose
+from drethtr.training.feed.supply import LineSource, Real
+from drethtr.training.finetuning.material import Material, network_without_weights, widest_line
+from drethtr.training.optimize import AdamW, Cosine, Method, Muon, OptimizerConfig
+from drethtr.training.run import RunConfig, ValidationConfig
+from drethtr.training.start import FromModel, LowRank, Whole
+
+VALIDATIONS = 8
+"""Number of validations during training, unless it ends early: more would choose between weights that few lines cannot
+tell apart. 14 of them on 18 lines took a ninth of a training (LOG.md, 2026-11-27)."""
+
+PATIENCE = 3  # validations without a gain, of eight: less would end on the chance of a few lines
+VALIDATION_LINES = 200  # they only choose among weights; to read more, eight times, would take as long as to train
+
+ADAPTER_BYTES = 1_000_000
+HEADER_BYTES = 60_000
+"""Upper limit of the names and shapes of an adapter's weights, its card and its calibration."""
+
+MAX_RANK = 8  # of adapters of small models, which have room for more; never varied in an experiment
+
+OLD_SHARE = 0.3
+"""Share of the lines seen that comes from the old data, if there are any."""
+
+
+def samples_for(lines: int) -> int:
+    """How many lines are seen in a training on this number of lines, over several epochs.
+
+    Few lines need more passes than many: 14 over 42 lines, 9 over 567. There, six passes leave 6.8 % CER, nine 6.5 %,
+    and twelve little less (LOG.md, 2026-11-28).
+    """
+    samples: int = round(27 * lines**0.82)
+    return samples
+
+
+def run_of(
+    material: Material,
+    lines: int,
+    train: Path,
+    validation: Path | None,
+    old: Path | None = None,
+    *,
+    effort: float = 1,
+) -> RunConfig:
+    """The run that fine-tunes on the `lines` lines of the file `train`, with those of `old` mixed in.
+
+    Some lines of the file `validation` choose its weights; without it, its last weights are the result. It ends after
+    the share `effort` of its lines, with the learning rate that a whole run has there.
+    """
+    plan, model, tokenizer = material.plan, material.start, material.alphabet.tokenizer
+    if plan.adapter:
+        # Muon learns less in the small matrices of an adapter: 33.9 against 30.8 % CER (LOG.md, 2026-11-22).
+        method: Method = AdamW()
+        rate, backbone = 2e-3, 1.0
+    else:
+        # 29.3 instead of 32.3 % CER with AdamW (LOG.md, 2026-11-22); 15.5 instead of 18.6 % at twice the rate, with the
+        # first layers frozen (LOG.md, 2026-11-27). A backbone at 0.05 instead of 0.3 of the rate forgets less, but
+        # learns less (LOG.md, 2026-11-25, late).
+        method = Muon()
+        rate, backbone = 1e-3, 0.3
+    # The first layers see strokes, which other hands share; leaving them out saves a fifth of the time (LOG.md,
+    # 2026-11-27).
+    early = tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
+    whole = plan.samples or samples_for(lines)
+    # A last step may have seen more lines than planned, and the rate rises again after them.
+    samples, warm_up = max(round(min(effort, 1) * whole), 1), whole // 10
+    every = max(samples // VALIDATIONS, 1)
+    sources: list[LineSource] = [Real(paths=(escape(str(train)),), weight=1 - OLD_SHARE)]
+    # Without old lines, nothing is mixed in: for 43 % more training, few synthetic lines keep no other hand better than
+    # chance would (LOG.md, 2026-11-25, late).
+    if old is not None:
+        sources.append(Real(paths=(escape(str(old)),), weight=OLD_SHARE))
+    return RunConfig(
+        train=tuple(sources),
+        validation=ValidationConfig(
+            paths=() if validation is None else (escape(str(validation)),),
+            lines=material.parts.per_set(VALIDATION_LINES),
+            every=samples if validation is None else every,
+            # The start counts as a candidate, so that fine-tuning never ends with something worse.
+            at_start=validation is not None,
+            decoder=Greedy() if model.network.ctc is None else CTC(),
+        ),
+        samples=samples,
+        network=model.network,
+        preparation=model.preparation,
+        batches=BatchConfig(
+            pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
+        ),
+        # Only where the decoder is the language model: n-grams learn the texts better and in seconds.
+        prose=Prose() if knows_language(model) else None,
+        start=FromModel(plan.model, None if tokenizer == model.tokenizer else tokenizer.alphabet),
+        tuning=LowRank(rank_of(model)) if plan.adapter else Whole(early),
+        optimizer=OptimizerConfig(
+            method=method,
+            learning_rate=rate,
+            warm_up=warm_up,
+            # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG.md, 2026-11-27).
+            schedule=Cosine(cycles=max(samples - warm_up, 1) / max(whole - warm_up, 1)),
+            backbone_scale=backbone,
+            # Short: a run may end after few hundred steps, and a longer average is then half of what was before.
+            average=0.99,
+        ),
+        patience=PATIENCE,
+        save_every=every,
+        seed=plan.seed,
+    )
+
+
+def knows_language(model: Model) -> bool:
+    """Whether a model reads best with its decoder as a language model.
+
+    If so, the decoder also learns the texts of the new lines and forgets none. N-grams or a rescorer replace this.
+    """
+    strategy = model.record.strategy
+    has_others = model.languages or model.rescorer is not None
+    return isinstance(strategy, Joint) and strategy.weights.language > 0 and not has_others
+
+
+def rank_of(model: Model) -> int:
+    """The rank of an adapter: the highest that fits the size limit, up to `MAX_RANK`.
+
+    Raises:
+        ConfigError: if the model is too large even for rank 1.
+    """
+    room = (ADAPTER_BYTES - HEADER_BYTES) // 2 // size_of_rank(network_without_weights(model))
+    if not room:
+        raise ConfigError(
+            f"even the smallest adapter of this model is larger than {ADAPTER_BYTES:,} bytes; leave out --adapter"
+        )
+    return min(room, MAX_RANK)
