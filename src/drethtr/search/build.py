@@ -24,11 +24,11 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
-from drethtr.pages.iiif import is_manifest
+from drethtr.pages.catalog import Kind
 from drethtr.pages.line_reading import ReadLines
-from drethtr.pages.mets import is_mets
 from drethtr.pages.record import digest_of, files_of, made_with, provenance_of, state_of
 from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import SegmentedPage, is_placed, transcribe
 from drethtr.recognition.posteriors import Posteriors, token_texts
@@ -236,16 +236,16 @@ def is_filled(folder: Path) -> bool:
     return False
 
 
-def refuse_passing(files: Iterable[Path]) -> None:
+def refuse_passing(selection: Selection) -> None:
     """Refuse ZIP files and volumes: an index opens scans later, so it needs their own files.
 
     Raises:
         DataError: naming the first.
     """
-    for file in files:
+    for file in selection.files:
         if (archive := archive_of(file)) is not None:
             raise DataError("an index links to the scans, so unpack it and give the folder", archive)
-        if is_there(file) and (is_mets(file) or is_manifest(file)):
+        if selection.catalog.kind(file) in (Kind.METS, Kind.MANIFEST):
             raise DataError("an index links to the scans; give the folder of the images", file)
 
 
