@@ -104,6 +104,19 @@ def test_a_persons_text_is_split_between_words_and_none_of_it_is_lost(file):
     assert [changed.file.line(line).text for line in changed.lines] == ["Dea", "r Sir, I have received"]
 
 
+def test_a_text_is_cut_at_its_words_also_if_its_baseline_was_drawn_against_them(file):
+    """All of it went to one half."""
+    old = confirmed(file, "l0")
+    line = old.line("l0")
+    drawn = old.with_line(replace(line, baseline=line.baseline[::-1]))
+    assert drawn.line("l0").baseline == line.baseline[::-1] and drawn.line("l0").words == line.words
+    x, y = middle(file)
+    for action in (Split("l0", (x, y)), Cut(((x, y - 90), (x, y + 20), (x - 90, y + 20), (x - 90, y - 90)), ("l0",))):
+        usual, against = (action.done(one, CONTEXT) for one in (old, drawn))
+        parts = list(map(against.file.line, against.lines))
+        assert parts == list(map(usual.file.line, usual.lines)) and all(part.text for part in parts)
+
+
 @pytest.mark.parametrize("x", [0, 10_000])
 def test_a_line_is_split_between_its_ends(file, x):
     with pytest.raises(DataError, match="between its ends"):

@@ -20,7 +20,7 @@ from drethtr.documents.points import Points
 from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing.changes import Changed, PageContext, carry_over, tidy, within
 from drethtr.editing.journal import Change
-from drethtr.editing.places import crossings, hull, neighbor_before, split_offset, split_place
+from drethtr.editing.places import crossings, hull, in_writing_direction, neighbor_before, split_offset, split_place
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,8 @@ class Cut(Action):
     lines: tuple[str, ...] = ()
 
     def done(self, file: PageFile, context: PageContext) -> Changed:
-        points = {
-            line.id: found
-            for line in file.page.lines
-            if (not self.lines or line.id in self.lines) and (found := crossings(line, self.stroke))
-        }
+        chosen = [line for line in file.page.lines if not self.lines or line.id in self.lines]
+        points = {line.id: found for line in chosen if (found := crossings(in_writing_direction(line), self.stroke))}
         changed = cut(file, points, context)
         if not changed.lines:
             raise DataError("no line was cut: the stroke crosses none between its ends")
@@ -116,7 +113,7 @@ def cut(
     ids, changed = file.editor.ids, list[TextLine]()
     new = dict[str, list[TextLine]]()
     for id, of_line in points.items():
-        first, rest = file.line(id), list[TextLine]()
+        first, rest = in_writing_direction(file.line(id)), list[TextLine]()
         status = context.status(first)
         for point in of_line:
             if (halves := halved(first, point, touched=status.touched, offset=offset)) is not None:
