@@ -40,7 +40,7 @@ from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.placing import on_page, regions_of, transcription_of
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
@@ -212,9 +212,10 @@ class Reader:
             return
         original = Original(source_of(page))
         seen: list[LineRead] = []
-        content = transcribe(
-            original, recognizer, self.segmentation, read=read_lines, on_line=lambda *line: seen.append(line)
+        reader = PageReader(
+            recognizer, self.segmentation, on_line=lambda *line: seen.append(line), read_lines=read_lines
         )
+        content = reader.transcribe(original)
         lines = content.lines
         model = recognizer.model.identity
 

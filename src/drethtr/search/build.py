@@ -30,7 +30,7 @@ from drethtr.pages.record import digest_of, files_of, made_with, provenance_of, 
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import SegmentedPage, is_placed, transcribe
+from drethtr.pages.transcribe import PageReader, SegmentedPage, is_placed
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -131,16 +131,15 @@ class Builder:
         """
         self.expect([original])
         original = original.opened()
-        segmented, texts = SegmentedPage.open(original, self.recognizer, self.segmentation), dict[str, TextLine]()
-        if segmented is not None and segmented.given is not None:
+        reader = PageReader(self.recognizer, self.segmentation, on_line=self.on_line, read_lines=read)
+        segmented, texts = reader.segment(original), dict[str, TextLine]()
+        if isinstance(segmented, SegmentedPage) and segmented.given is not None:
             unchanged = self.unchanged(original, segmented)
             self.known_lines = {line.id: (line, posteriors) for line, posteriors in unchanged.values()}
             texts = {line.id: line for line in segmented.given.lines if line.id in self.known_lines}
             strips = {number: strip for number, strip in segmented.strips.items() if number not in unchanged}
             segmented = segmented._replace(strips=strips)
-        page = transcribe(
-            original, self.recognizer, self.segmentation, on_line=self.on_line, read=read, segmented=segmented
-        )
+        page = reader.page(original, segmented)
         self.put(original, page)
         return page.with_lines(lambda line: texts.get(line.id, line))
 
