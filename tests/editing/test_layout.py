@@ -81,9 +81,6 @@ def opening(file, rows=8, crossing=(3, 5)):
     return with_lines(file, *places)
 
 
-# Lines.
-
-
 def test_the_halves_of_a_read_line_are_to_be_read(file):
     changed = Split("l0", middle(file)).done(file, CONTEXT)
     first, second = map(changed.file.line, changed.lines)
@@ -200,9 +197,6 @@ def test_places_outside_the_page_move_to_its_edge(file):
     assert drawn.file.line(drawn.lines[0]).baseline == ((5, 0), (5, file.page.height))
 
 
-# Order and regions.
-
-
 @pytest.mark.parametrize(("after", "order"), [(None, "l3 l1 l0 l2"), ("l0", "l0 l3 l1 l2"), ("l2", "l0 l2 l3 l1")])
 def test_several_lines_move_at_once(file, after, order):
     assert ids(Move(("l3", "l1"), after).done(file, CONTEXT).file) == order.split()
@@ -307,9 +301,6 @@ def test_a_table_that_is_found_again_is_none_that_was_there(file):
     assert len(new) == 1 and all(region.lines for region in again.page.regions)
     cells = [region.cell for region in again.page.regions]
     assert len([cell for cell in cells if cell.table in new]) == len(found) and len(cells) == len(found) + 1
-
-
-# Undo.
 
 
 @pytest.fixture(params=("page", "alto"))

@@ -70,10 +70,10 @@ class LineHandlers:
         who = who_of(body)
         page_id, line_id = page_id_of(request), line_of(request)
         if edit.status is not None and not edit.text:  # a line that waits for its reading is not empty
-            await asyncio.to_thread(self.reader.finish, page_id, line_id)
+            await asyncio.to_thread(self.reader.new_lines.finish, page_id, line_id)
         line = await asyncio.to_thread(self.workspace.edit_line, page_id, line_id, revision, edit, who)
         if edit.baseline is not None or edit.polygon is not None:
-            self.reader.read_soon(page_id, [line.id])
+            self.reader.new_lines.read_soon(page_id, [line.id])
         return await line_response(line)
 
     async def strip(self, request: Request) -> Response:

@@ -183,6 +183,6 @@ class PageHandlers:
 
     async def page_response(self, page_id: str, done: Changed) -> Response:
         """The response with a changed page, of which new lines are read a second later."""
-        self.reader.read_soon(page_id, done.lines)
+        self.reader.new_lines.read_soon(page_id, done.lines)
         content = await asyncio.to_thread(page_content, self.workspace, page_id)
         return JSONResponse({**content, "changed": list(done.lines)})
