@@ -264,7 +264,7 @@ class Run:
                 if self.job.force and task.cache is not None:
                     task.cache.remove()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
-                    is_read = task.cache is not None and is_there(task.cache.place(original, reader))
+                    is_read = task.cache is not None and task.cache.has(original, reader)
                     segment = partial(self.segment, original, max(1, threads // (ahead + 1)))
                     wait = pool.submit(segment).result if ahead and not is_read else segment
                     waiting.append((task, record, original, wait))
