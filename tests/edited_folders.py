@@ -73,8 +73,6 @@ def foreign(path):
     return path
 
 
-# Pages whose layout is to be repaired.
-
 WORDS = ("Wheat", "barley", "oats", "rent", "paid", "owed", "Martin", "Agnes", "house", "field", "mill", "9 s", "12 d")
 
 

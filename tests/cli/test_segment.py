@@ -148,7 +148,7 @@ def test_files_of_other_programs_are_not_replaced(segment, scan):
     path.write_text(theirs, "utf-8")
     for inputs in (scan.parent, path):
         outcome = segment(inputs, "--force")
-        assert outcome.code == 2 and "another program wrote it; write elsewhere with --output" in outcome.err
+        assert outcome.code == 2 and "another program wrote or changed it; write elsewhere with --output" in outcome.err
         assert path.read_text("utf-8") == theirs
     assert segment(scan.parent, "--lines", "rapid", "--output", scan.parent / "out").code == 0
 
@@ -161,7 +161,7 @@ def test_files_of_other_programs_elsewhere_are_not_replaced_and_ours_are(segment
     theirs = path.read_text("utf-8").replace("drethtr", "scribe")
     path.write_text(theirs, "utf-8")
     outcome = segment(*command)
-    assert outcome.code == 2 and "another program wrote it; write elsewhere with --output" in outcome.err
+    assert outcome.code == 2 and "another program wrote or changed it; write elsewhere with --output" in outcome.err
     assert path.read_text("utf-8") == theirs
 
 

@@ -81,9 +81,6 @@ def opening(file, rows=8, crossing=(3, 5)):
     return with_lines(file, *places)
 
 
-# Lines.
-
-
 def test_the_halves_of_a_read_line_are_to_be_read(file):
     changed = Split("l0", middle(file)).done(file, CONTEXT)
     first, second = map(changed.file.line, changed.lines)
@@ -102,6 +99,19 @@ def test_a_persons_text_is_split_between_words_and_none_of_it_is_lost(file):
     assert (*first.words, *second.words) == old.line("l0").words
     changed = Split("l0", middle(file), offset=3).done(old, CONTEXT)
     assert [changed.file.line(line).text for line in changed.lines] == ["Dea", "r Sir, I have received"]
+
+
+def test_a_text_is_cut_at_its_words_also_if_its_baseline_was_drawn_against_them(file):
+    """All of it went to one half."""
+    old = confirmed(file, "l0")
+    line = old.line("l0")
+    drawn = old.with_line(replace(line, baseline=line.baseline[::-1]))
+    assert drawn.line("l0").baseline == line.baseline[::-1] and drawn.line("l0").words == line.words
+    x, y = middle(file)
+    for action in (Split("l0", (x, y)), Cut(((x, y - 90), (x, y + 20), (x - 90, y + 20), (x - 90, y - 90)), ("l0",))):
+        usual, against = (action.done(one, CONTEXT) for one in (old, drawn))
+        parts = list(map(against.file.line, against.lines))
+        assert parts == list(map(usual.file.line, usual.lines)) and all(part.text for part in parts)
 
 
 @pytest.mark.parametrize("x", [0, 10_000])
@@ -185,9 +195,6 @@ def test_a_drawn_line_goes_where_it_belongs(file, box, place):
 def test_places_outside_the_page_move_to_its_edge(file):
     drawn = Draw(((5, 0), (5, 1_000_000))).done(file, CONTEXT)
     assert drawn.file.line(drawn.lines[0]).baseline == ((5, 0), (5, file.page.height))
-
-
-# Order and regions.
 
 
 @pytest.mark.parametrize(("after", "order"), [(None, "l3 l1 l0 l2"), ("l0", "l0 l3 l1 l2"), ("l2", "l0 l2 l3 l1")])
@@ -294,9 +301,6 @@ def test_a_table_that_is_found_again_is_none_that_was_there(file):
     assert len(new) == 1 and all(region.lines for region in again.page.regions)
     cells = [region.cell for region in again.page.regions]
     assert len([cell for cell in cells if cell.table in new]) == len(found) and len(cells) == len(found) + 1
-
-
-# Undo.
 
 
 @pytest.fixture(params=("page", "alto"))

@@ -159,7 +159,8 @@ def test_a_model_that_did_not_become_better_is_no_failure(opened, monkeypatch):
 def test_learning_that_fails_says_why(opened):
     opened.learner.base = opened.workspace.folder / "gone.safetensors"
     job = ended(opened, opened.learner.learn())
-    assert job.state is State.FAILED and "drethtr finetune failed" in job.error and "gone.safetensors" in job.error
+    assert job.state is State.FAILED
+    assert "drethtr model finetune failed" in job.error and "gone.safetensors" in job.error
 
 
 def test_learning_runs_nothing_that_lies_in_the_current_folder(tmp_path, monkeypatch):

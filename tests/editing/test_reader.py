@@ -149,7 +149,8 @@ def test_a_drawn_line_is_read_at_once(opened):
     line = lines_of(opened, page)[0]
     moved = tuple((x, y - 2) for x, y in line.content.baseline)
     opened.workspace.edit_line(page, line.id, line.revision, LineEdit(baseline=moved))
-    opened.reader.read_urgently(page, [line.id]).result(60)
+    opened.reader.new_lines.read_soon(page, [line.id])
+    opened.reader.new_lines.finish(page, line.id)
     assert texts(opened)[0][1] == "read"
 
 

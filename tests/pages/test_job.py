@@ -79,6 +79,16 @@ def test_pages_that_are_looked_at_ahead_are_read_alike_and_in_order(scans, tiny_
     assert told(2) == told(9) == alone and len(alone[2]) == 4 and Skipped in [kind for kind, _ in alone[0]]
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_book_that_disappears_between_planning_and_reading_costs_no_other(scans, tiny_path, tmp_path, threads):
+    job = open_job([scans], tmp_path / "out", ["txt"], segmentation="projection")
+    (scans / "two.tif").unlink()
+    events = []
+    summary = job.run(lambda: Recognizer.load(tiny_path, threads=threads), events.append)
+    assert (tmp_path / "out" / "one.txt").exists() and summary.done == 1
+    assert sum(isinstance(event, Skipped) and "two.tif" in str(event) for event in events) == 2
+
+
 def test_a_pdf_is_not_taken_for_a_pdfa(scans, tiny_path, tmp_path):
     events = []
     for format in ("pdf", "pdfa"):

@@ -7,9 +7,12 @@ from itertools import pairwise
 
 import pytest
 from edited_folders import foreign, put_page
+from page_examples import document_of, line_of
 
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
+from drethtr.documents.formats import FORMATS, LINE_FORMATS
+from drethtr.documents.page import Page, Region
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review, Transcription
@@ -85,13 +88,39 @@ def test_a_result_whose_name_leads_to_corrected_text_is_not_written(tmp_path):
     assert file.read_bytes() == corrected
 
 
-@pytest.mark.parametrize("there", [None, b"<PcGts", b"old"])
-def test_other_results_are_replaced(tmp_path, there):
-    for name in ("a.page.xml", "a.json", "a.txt"):
-        if there is not None:
-            (tmp_path / name).write_bytes(there)
-        write_result(tmp_path / name, b"new")
-        assert (tmp_path / name).read_bytes() == b"new"
+@pytest.mark.parametrize("theirs", [b"<PcGts", b"<alto/>", b"old", b'{"title": "Letters"}'])
+def test_a_damaged_or_unknown_file_of_others_is_not_replaced(tmp_path, theirs):
+    """It was, where `drethtr segment` kept it."""
+    for name in ("a.page.xml", "a.tei.xml", "a.json"):
+        (tmp_path / name).write_bytes(theirs)
+        with pytest.raises(DataError, match="another program wrote or changed it"):
+            write_result(tmp_path / name, b"new")
+        assert (tmp_path / name).read_bytes() == theirs
+
+
+@pytest.mark.parametrize("format", [*FORMATS.values(), *LINE_FORMATS.values()])
+def test_each_result_replaces_the_one_before(tmp_path, format):
+    document = document_of(Page("a.jpg", 800, 600, (Region("r", (line_of("an old ox"),)),)))
+    path = tmp_path / f"a{format.ending}"
+    for content in (format.write(document), b"", b"new"):
+        write_result(path, content)
+        assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("there", [None, b"", b"old"])
+def test_text_and_empty_files_are_replaced(tmp_path, there):
+    file = tmp_path / "a.txt"
+    if there is not None:
+        file.write_bytes(there)
+    write_result(file, b"new")
+    assert file.read_bytes() == b"new"
+
+
+def test_a_damaged_result_of_ours_is_replaced(tmp_path):
+    file = put_page(tmp_path, "a")
+    file.write_bytes(file.read_bytes()[:-20])
+    write_result(file, b"new")
+    assert file.read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("replaces", [True, False])

@@ -20,9 +20,9 @@ from drethtr.layout.rapid import RapidDetector
 from drethtr.pages import transcribe_page
 from drethtr.pages.events import DoubtCounts
 from drethtr.pages.placing import on_page, transcription_of
-from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.segmentation import FoundBy, segmentation_named
 from drethtr.pages.source import open_originals
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader, transcribe
 from drethtr.recognition.reading import Character, Flag, Reading
 
 FINDER = Projection()
@@ -256,7 +256,11 @@ def test_outlines_that_nobody_drew_are_used_if_wanted(tmp_path, recognizer, outl
     segmentation = segmentation_named("given", outlines=outlines)
     [original] = map(segmentation.prepare, open_originals(tmp_path / "a.xml"))
     heights = []
-    page = transcribe(original, recognizer, on_line=lambda id, strip, reading: heights.append(strip.line.shape[0]))
+
+    def keep_height(id, strip, reading):
+        heights.append(strip.line.shape[0])
+
+    page = PageReader(recognizer, segmentation, on_line=keep_height).transcribe(original)
     assert [line.polygon for line in page.lines] == [line.polygon for line in lines]
     assert original.redrawn(page) == redrawn
     assert (max(heights) < 24) is same, heights
@@ -266,7 +270,7 @@ def test_text_that_is_there_is_kept(scan, reader):
     path, made = scan
     xml = described(path, made, transcription=Transcription("as somebody corrected it"))
     [original] = open_originals(xml)
-    kept = transcribe(original, reader, FINDER, keeps=lambda line: bool(line.text))
+    kept = PageReader(reader, FoundBy(FINDER), keeps=lambda line: bool(line.text)).transcribe(original)
     read = transcribe(original, reader, FINDER)
     assert {line.text for line in kept.lines} == {"as somebody corrected it"}
     assert "as somebody corrected it" not in {line.text for line in read.lines}

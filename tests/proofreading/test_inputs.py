@@ -6,7 +6,8 @@ from PIL import Image
 from steps import steps
 
 from drethtr.base.errors import DataError
-from drethtr.proofreading.inputs import are_lines, open_proof_inputs
+from drethtr.pages.catalog import Catalog
+from drethtr.proofreading.inputs import are_lines, is_text, open_proof_inputs
 
 
 @pytest.fixture
@@ -51,6 +52,24 @@ def test_another_text_is_that_of_all_pages(folder):
 def test_what_does_not_go_together_is_refused(folder, names, said):
     with pytest.raises(DataError, match=said):
         given(folder, *names)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_page"),
+    [
+        ("b.xml", "<PcGts", True),
+        ("b.xml", "<mets>", True),
+        ("b.xml", "<TEI><text>a word</text></TEI>", False),
+        ("b.json", '{"@context": "http://iiif.io/api/presentation/3/context.json"}', True),
+        ("b.json", '{"text": "a word"}', False),
+        ("b.json", "{", False),
+    ],
+)
+def test_texts_are_told_from_pages_by_their_content(tmp_path, name, content, is_page):
+    """Damaged XML is a page that cannot be read, if it is PAGE or METS."""
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    assert is_text(path, Catalog()) is not is_page
 
 
 def test_a_page_without_text_cannot_be_checked_alone(folder):

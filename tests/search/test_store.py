@@ -19,7 +19,7 @@ from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
-from drethtr.search.records import FILE_FORMAT
+from drethtr.search.schema import FORMAT
 from drethtr.search.store import Store
 from drethtr.text.tokenizer import Characters
 
@@ -193,7 +193,7 @@ def test_an_index_of_the_version_without_readings_is_searched_and_completed(buil
         assert index.store.reading(index.store.key(tmp_path / "none.png", 1)) is None
     assert build() == 0
     with closing(sqlite3.connect(path)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (FILE_FORMAT,)
+        assert database.execute("PRAGMA user_version").fetchone() == (FORMAT,)
 
 
 @pytest.mark.parametrize("content", [b"no archive", lzma.compress(b"<PcGts/>")[:-20]])

@@ -433,7 +433,8 @@ def test_who_cannot_follow_the_events_begins_anew_instead_of_missing_some(tmp_pa
     async def listened(workspace, events):
         queue = asyncio.Queue(2)
         connected = SimpleNamespace(is_disconnected=partial(asyncio.sleep, 0, False))
-        stream = folder.Folder(SimpleNamespace(workspace=workspace, reader=None), HERE).stream_events(connected, queue)
+        handlers = folder.FolderHandlers(SimpleNamespace(workspace=workspace, reader=None), HERE)
+        stream = handlers.stream_events(connected, queue)
         assert await anext(stream) == ": hello\n\n"
         for number in range(events):
             workspace.notify("page", page=number)

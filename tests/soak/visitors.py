@@ -77,8 +77,6 @@ class Visitor:
         connection.sendall(start)
         return connection
 
-    # Images.
-
     def line(self) -> str:
         return self.ask("/line", self.chances.choice(self.lines))
 
@@ -98,8 +96,6 @@ class Visitor:
 
     def too_much(self) -> str:
         return self.ask("/line", bytes(self.chances.choice([1, 60, 65]) << 20))
-
-    # Rude ones.
 
     def slow_head(self) -> str:
         self.slow.append(self.begin(b"POST /line HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "))
@@ -121,8 +117,6 @@ class Visitor:
 
     def foreign(self) -> str:
         return self.ask("/line", self.lines[0], Origin="http://evil.example")
-
-    # The folder.
 
     def json(self, path: str) -> Any:
         """Get JSON from a path."""

@@ -73,7 +73,7 @@ def index(
     reading.refuse_decoder()
     segmentation = segmentation_named(lines, outlines=outlines)
     selection = select(inputs, pages=pages, recursive=recursive, images=images)
-    refuse_passing(selection.files)
+    refuse_passing(selection)
     errors: list[DataError] = []
     originals = list(selection.originals(errors.append))
     for error in errors:

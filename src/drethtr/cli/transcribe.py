@@ -158,7 +158,7 @@ class TranscribeOptions:
         if self.index is not None:
             from drethtr.search.build import refuse_passing  # only an index needs it
 
-            refuse_passing(selection.files)
+            refuse_passing(selection)
         # Only opened files show whether all are lines; where they cannot be, what pages exclude is refused before.
         may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
         if not may_be_lines:

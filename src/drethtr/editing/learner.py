@@ -179,23 +179,23 @@ class Learner:
         data = target.with_name("confirmed.parquet")
         store_parquet(lines, data)
         # From the base, never from an adopted model: that has learned from most of the lines that measure the gain.
-        arguments = ["finetune", str(data), "--cross-fit", "--output", str(target), "--model", str(self.base)]
+        arguments = [str(data), "--cross-fit", "--output", str(target), "--model", str(self.base)]
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
         self.jobs.update(job, message=f"learning from {len(lines)} lines: twice to measure, then from all")
-        for _ in self.run_command(job, arguments):
+        for _ in self.finetune(job, arguments):
             self.jobs.update(job, done=round(STEPS * trained_share(target.with_suffix(".run"))))
         return target.exists()
 
-    def run_command(self, job: Job, arguments: Sequence[str]) -> Iterator[None]:
-        """Run a command of drethtr, and yield regularly until it ends; it is terminated if the job is cancelled.
+    def finetune(self, job: Job, arguments: Sequence[str]) -> Iterator[None]:
+        """Run `drethtr model finetune`, and yield regularly until it ends; it is terminated if the job is cancelled.
 
         Raises:
             Cancelled: if the job is.
             DataError: with the last line of its output, if it fails.
         """
         log = self.place(job.id) / "log.txt"
-        command = drethtr_command([*arguments, "--device", self.device])
+        command = drethtr_command(["model", "finetune", *arguments, "--device", self.device])
         with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
                 while process.poll() is None:
@@ -207,7 +207,7 @@ class Learner:
                 raise
         if process.returncode not in (0, NOTHING_BETTER):
             said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["no message"]
-            raise DataError(f"drethtr {arguments[0]} failed: {said[-1].removeprefix('drethtr: ')}")
+            raise DataError(f"drethtr model finetune failed: {said[-1].removeprefix('drethtr: ')}")
 
     def adopt(self, job: Job) -> Job:
         """Use the model of a job from now on, and read again all lines that no person has touched.

@@ -16,7 +16,8 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
 from drethtr.editing.page_files import OpenPage, PageFiles
 from drethtr.editing.status import Status, status_of_page
-from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
+from drethtr.evaluation.predict import PageDoubt
+from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
 from drethtr.pages.flags import doubt_in
 from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
 from drethtr.search.query import Spelling
@@ -24,31 +25,25 @@ from drethtr.search.query import Spelling
 FOLDED = Spelling()
 """How texts and the words searched for are compared."""
 
+NOTHING_READ = PageDoubt(TotalDoubt())
+"""Of a page without lines that state a confidence."""
+
 
 @dataclass(frozen=True)
 class Summary:
     """Numbers of a page. Words and expected errors are those of lines that no person has touched.
 
-    texts       id, text and status of each line
-    wrong       expected number of wrong words, from their confidences
-    doubt       expected number of wrong characters, before the model's own factor
-    characters  of the lines that `doubt` is known of
-    measured    how many lines those are
-    empty       how many of them have no text
-    made_here   whether its file is ours
-    layout      expected cost of a layout found here, per character, and `layout_high` the end of its interval
+    texts      id, text and status of each line
+    wrong      expected number of wrong words, from their confidences
+    doubt      of lines that state a confidence, and of a layout found here
+    made_here  whether its file is ours
     """
 
     texts: tuple[tuple[str, str, str], ...] = ()
     words: int = 0
     wrong: float = 0.0
-    doubt: float = 0.0
-    characters: int = 0
-    measured: int = 0
-    empty: int = 0
+    doubt: PageDoubt = NOTHING_READ
     made_here: bool = False
-    layout: float = 0.0
-    layout_high: float = 0.0
 
     @classmethod
     def of(cls, opened: OpenPage) -> Self:
@@ -64,8 +59,7 @@ class Summary:
             words += len(line.words)
             wrong += sum(1 - word.confidence for word in line.words if word.confidence is not None)
         layout = doubt_of_page(content) if opened.made_here else NO_DOUBT
-        known = words, round(wrong, 2), *doubt_in(untouched), opened.made_here
-        return cls(tuple(texts), *known, layout.expected, layout.high)
+        return cls(tuple(texts), words, round(wrong, 2), PageDoubt(doubt_in(untouched), layout), opened.made_here)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -87,23 +81,24 @@ class Summary:
         """The state of the page."""
         return status_of_page(self.counts, made_here=self.made_here)
 
+    def has_unknown_hand(self, rate: ErrorRate | None) -> bool:
+        """Whether the model does not know the hand of the page, as far as `rate` tells."""
+        return rate is not None and rate.unknown_hand(self.doubt.read)
+
     def row(self, rate: ErrorRate | None) -> dict[str, Any]:
         """The page in the overview; `rate` predicts its error rate from confidences."""
-        counts, expected, unknown = self.counts, None, False
-        if rate is not None and self.measured:
-            total = TotalDoubt(self.doubt, self.characters, self.measured, self.empty)
-            expected, unknown = rate(total).with_cost(self.layout, self.layout_high), rate.unknown_hand(total)
+        counts, read = self.counts, self.doubt.read
+        expected = self.doubt.expected(rate) if rate is not None and read.lines else None
+        gain = read.doubt if expected is None else expected.cer * read.characters
         return {
             "status": self.status,
             "expected_cer": None if expected is None else round(expected.cer, 4),
             "estimate": rate is not None and rate.inherited,
-            "unknown_hand": unknown,
-            "layout": round(self.layout, 4),
+            "unknown_hand": self.has_unknown_hand(rate),
+            "layout": round(self.doubt.layout.expected, 4),
             "expected_low": None if expected is None else round(expected.low, 4),
             "expected_high": None if expected is None else round(expected.high, 4),
-            "gain": round(self.doubt if expected is None else expected.cer * self.characters, 1)
-            if self.measured
-            else None,
+            "gain": round(gain, 1) if read.lines else None,
             "wrong": round(self.wrong, 1) if self.words else None,
             "words": self.words,
             "lines": len(self.texts),
@@ -120,13 +115,20 @@ class Summary:
         try:
             values = json.loads(stored)
             texts = tuple((str(line), str(text), str(Status(status))) for line, text, status in values.pop("texts"))
-            found = cls(texts, **values)
+            read, layout = values.pop("doubt")
+            found = cls(texts, doubt=PageDoubt(TotalDoubt(*read), LayoutDoubt(*layout)), **values)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None
-        _, *numbers = vars(found).values()
-        _, *usual = vars(cls()).values()
-        fits = list(map(type, numbers)) == list(map(type, usual)) and all(0 <= number < inf for number in numbers)
-        return found if fits else None
+        is_sound = list(map(type, found.figures)) == list(map(type, cls().figures)) and all(
+            0 <= figure < inf for figure in found.figures
+        )
+        return found if is_sound and isinstance(found.doubt.layout.reason, str) else None
+
+    @property
+    def figures(self) -> tuple[float, ...]:
+        """All that it has in numbers."""
+        *layout, _ = self.doubt.layout
+        return self.words, self.wrong, *self.doubt.read, self.made_here, *layout
 
 
 class Overview:

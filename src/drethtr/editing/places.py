@@ -1,6 +1,7 @@
 """Baselines and polygons of lines that are cut, joined or added."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -131,6 +132,24 @@ def hull(points: Sequence[tuple[int, int]]) -> Points:
     return (*half(known), *half(known[::-1]))
 
 
+def in_writing_direction(line: TextLine) -> TextLine:
+    """A line with its baseline in the direction of its words, against which some programs draw it."""
+    centers = centers_of_words(line)
+    if line.baseline is None or not centers:
+        return line
+    first, last = (cut_at(line.baseline, center)[0] for center in (centers[0], centers[-1]))
+    return line if first <= last else replace(line, baseline=line.baseline[::-1])
+
+
+def centers_of_words(line: TextLine) -> list[tuple[float, float]]:
+    """The centers of the boxes of all words; none if a word has no box."""
+    boxes = [word.box for word in line.words]
+    known = [box for box in boxes if box is not None]
+    if len(known) < len(boxes):
+        return []
+    return [((box.left + box.right) / 2, (box.top + box.bottom) / 2) for box in known]
+
+
 def split_offset(line: TextLine, point: tuple[float, float]) -> int:
     """Where in its text a line is cut at a point: between words, by their boxes, else by their lengths."""
     assert line.baseline is not None
@@ -140,10 +159,8 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
         position = line.text.index(token, position)
         starts.append(position)
         position += len(token)
-    boxes = [word.box for word in line.words]
-    known = [box for box in boxes if box is not None]
-    if len(known) == len(boxes) == len(starts) and known:
-        centers = [((box.left + box.right) / 2, (box.top + box.bottom) / 2) for box in known]
+    centers = centers_of_words(line)
+    if centers and len(centers) == len(starts):
         behind = (
             start for start, center in zip(starts, centers, strict=True) if cut_at(line.baseline, center)[0] >= along
         )

@@ -4,11 +4,9 @@ Lines that a person has edited or confirmed are not read again, and a reading is
 since.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from threading import Lock, Timer
 
 import numpy as np
 
@@ -22,11 +20,12 @@ from drethtr.documents.page_file import READING
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
-from drethtr.editing.executor import PriorityExecutor, print_bug
+from drethtr.editing.executor import PriorityExecutor
 from drethtr.editing.folder_pages import FolderPage, changed_at
 from drethtr.editing.index import FolderIndex, LineRead
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.journal import Change
+from drethtr.editing.new_lines import NewLines
 from drethtr.editing.page_files import OpenLine, OpenPage
 from drethtr.editing.repairs import Replace
 from drethtr.editing.scans import place_mark, source_of
@@ -39,16 +38,12 @@ from drethtr.layout.turn import turn_points
 from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.placing import on_page, regions_of, transcription_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 READ = "read"
 """The kind of reading jobs."""
-
-PAUSE = 1.0
-"""Seconds without a change of the layout after which new lines are read: who draws one line will draw the next, and
-lines read in between would be moved again."""
 
 MAX_PRIORITIZED = 20
 """How many recently viewed pages are read first."""
@@ -71,10 +66,7 @@ class Reader:
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
         self.failed: dict[str, str] = {}  # marks that the scans of pages had when they could not be read
-        self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
-        self.urgent: dict[str, Future[None]] = {}  # the last urgent reading of each page
-        self.lock = Lock()
-        self.is_closed = False
+        self.new_lines = NewLines(self.executor, self.read_new)
         self.on_model_change: list[Callable[[Recognizer], object]] = []
         self.use(recognizer)
 
@@ -93,16 +85,10 @@ class Reader:
 
     def close(self) -> None:
         """Cancel all jobs, and stop."""
-        with self.lock:
-            self.is_closed = True
-            for timer, _ in self.soon.values():
-                if timer is not None:
-                    timer.cancel()
+        self.new_lines.close()
         for job in self.jobs.newest_first():
             self.jobs.cancel(job)
         self.executor.shutdown()
-
-    # Jobs.
 
     def read_pages(self, page_ids: Sequence[str] | None = None, *, again: bool = False) -> Job:
         """Read pages in the background; by default all that have not been read.
@@ -211,9 +197,10 @@ class Reader:
             return
         original = Original(source_of(page))
         seen: list[LineRead] = []
-        content = transcribe(
-            original, recognizer, self.segmentation, read=read_lines, on_line=lambda *line: seen.append(line)
+        reader = PageReader(
+            recognizer, self.segmentation, on_line=lambda *line: seen.append(line), read_lines=read_lines
         )
+        content = reader.transcribe(original)
         lines = content.lines
         model = recognizer.model.identity
 
@@ -274,8 +261,6 @@ class Reader:
         if read:
             self.workspace.change(page.id, work, {}, model=model)
 
-    # At once.
-
     def find_again(self, page_id: str, box: Box | None = None, quarters: int = 0, who: str = "") -> Changed:
         """Find the lines of a page again, in a box or on the page as it is after turns to the left by 90 degrees.
 
@@ -308,53 +293,16 @@ class Reader:
         regions = regions_of(layout, lines, width, height)
         return self.workspace.act(page_id, Replace(tuple(replace(one, polygon=None) for one in regions), box), who=who)
 
-    def read_soon(self, page_id: str, lines: Sequence[str]) -> None:
-        """Read new lines before all others, once nobody has changed the page for `PAUSE` seconds."""
-        with self.lock:
-            timer, waiting = self.soon.pop(page_id, (None, frozenset[str]()))
-            if timer is not None:
-                timer.cancel()
-            wanted = waiting.union(lines)
-            if wanted and not self.is_closed:
-                timer = Timer(PAUSE, self.read_now, [page_id])
-                timer.daemon = True
-                self.soon[page_id] = timer, wanted
-                timer.start()
+    def read_new(self, page_id: str, lines: Collection[str]) -> None:
+        """Read the lines of a page that have these ids and no text.
 
-    def read_now(self, page_id: str) -> None:
-        """Read the lines that wait since `read_soon`."""
-        with self.lock:  # at all times, a line that is to be read waits in `soon` or in `urgent`
-            timer, lines = self.soon.pop(page_id, (None, frozenset[str]()))
-            if timer is not None and not self.is_closed:
-                timer.cancel()
-                self.urgent[page_id] = self.read_urgently(page_id, list(lines))
-
-    def finish(self, page_id: str, line: str) -> None:
-        """Read a line now that waits since `read_soon`, and return when no line of its page is being read urgently."""
-        with self.lock:
-            _, waiting = self.soon.get(page_id, (None, frozenset[str]()))
-        if line in waiting:
-            self.read_now(page_id)
-        with self.lock:
-            reading = self.urgent.get(page_id)
-        if reading is not None:
-            wait([reading])
-
-    def read_urgently(self, page_id: str, lines: Sequence[str]) -> "Future[None]":
-        """Read new lines before all others."""
-        recognizer = self.recognizer
-
-        def work() -> None:
-            opened = self.workspace.opened(page_id)
-            wanted = [
-                line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
-            ]
-            read = self.readings(opened, wanted, recognizer)
-            self.write_readings(opened.page, transcribed(read, opened.file.page), recognizer.model.identity)
-
-        future = self.executor.submit(work)
-        future.add_done_callback(print_bug)
-        return future
+        Raises:
+            DataError: if scan or file cannot be used.
+        """
+        recognizer, opened = self.recognizer, self.workspace.opened(page_id)
+        wanted = [line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD]
+        read = self.readings(opened, wanted, recognizer)
+        self.write_readings(opened.page, transcribed(read, opened.file.page), recognizer.model.identity)
 
     def read_again(self, page_id: str, line: str, revision: str, who: str = "") -> OpenLine:
         """Replace a person's text by a reading, and return the line.

@@ -25,13 +25,9 @@ from drethtr.editing.layout import (
     MoveRegion,
     SetRegion,
     Split,
-    arranged,
-    in_regions,
-    placed,
-    with_free_ids,
-    without,
 )
 from drethtr.editing.places import crossings, neighbor_before
+from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
 

@@ -109,7 +109,6 @@ class Session:
             "pages": len(pages),
             "uncounted": pages.count(None),
             "lines": {status: sum(summary.counts[status] for summary in readable) for status in Status},
-            "ready": True,
             "learn": {"confirmed": confirmed, "needed": MIN_CONFIRMED, "possible": why is None, "why": why},
             "history_error": self.workspace.journal.error,
             "disk_error": self.workspace.page_files.error,

@@ -100,8 +100,6 @@ class Workspace:
         with self.lock:
             self.journal.close()
 
-    # Events.
-
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call a function at each event, in any thread, until the returned function is called."""
         self.listeners.append(listener)
@@ -134,8 +132,6 @@ class Workspace:
                 self.notify_page(page, "outside")
                 noticed = True
         return noticed
-
-    # Pages.
 
     def pages_now(self) -> dict[str, FolderPage]:
         """The pages that are in the folder now, by their ids.
@@ -196,8 +192,6 @@ class Workspace:
         """
         return self.page_files.open_existing(self.folder_page(page_id))
 
-    # Pictures.
-
     def strip(self, page_id: str, line: str) -> bytes:
         """A straightened line as JPEG.
 
@@ -207,8 +201,6 @@ class Workspace:
         """
         opened = self.opened(page_id)
         return self.scans.strip(opened.page, opened.line(line).content, opened.file.page.lines)
-
-    # Changes.
 
     def edit_line(self, page_id: str, line: str, revision: str, edit: LineEdit, who: str = "") -> OpenLine:
         """Change the text, the review or the place of a line, and return it.
@@ -341,8 +333,6 @@ class Workspace:
             return action.done(opened.file, self.context_of(opened))
 
         return self.change(page_id, work, {}, who)
-
-    # Undo.
 
     def undo(self, page_id: str, who: str = "", step: int | None = None) -> Changed:
         """Take back the last step of a person on a page, or another one by its number.

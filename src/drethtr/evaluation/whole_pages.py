@@ -31,7 +31,7 @@ from drethtr.layout.order import arranged
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import select
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -253,10 +253,10 @@ def read_and_compare(
     Raises:
         DataError: if `segmentation` needs lines that a page does not have.
     """
-    counts = {}
+    counts, reader = {}, PageReader(recognizer, segmentation)
     for original in pages:
         reference, prepared = lines_with_text(original), segmentation.prepare(original)
-        read = transcribe(prepared, recognizer, segmentation)
+        read = reader.transcribe(prepared)
         report(prepared, read)
         found = compare_pages([line.text for line in reference], [line.text for line in read.lines if line.text])
         # They are on the page, and read with the others: leaving them out would count their readings as inserted.

@@ -204,6 +204,12 @@ class Catalog:
             self.current[str(path)] = seen.facts
         return seen.facts
 
+    def kind(self, path: Path) -> Kind | None:
+        """What kind of file it is; None if it is missing or damaged."""
+        with suppress(DataError):
+            return self.facts(path).kind
+        return None
+
     def forget_folders(self) -> None:
         """Look again from now on whether files have changed."""
         self.current.clear()

@@ -24,7 +24,7 @@ def doubt_in(lines: Iterable[TextLine]) -> TotalDoubt:
     """The doubt in lines that were read; those without confidence are left out."""
     sure = [(line.confidence, line.text) for line in lines if line.confidence is not None]
     return TotalDoubt(
-        sum((1 - confidence) * len(text) for confidence, text in sure),
+        sum(((1 - confidence) * len(text) for confidence, text in sure), 0.0),
         sum(len(text) for _, text in sure),
         len(sure),
         sum(not text for _, text in sure),

@@ -18,7 +18,6 @@ from drethtr.documents.document import Canvas
 from drethtr.documents.markup import MAX_BYTES, refuse_large
 from drethtr.documents.read import first_bytes
 from drethtr.images.page_file import MAX_PAGES
-from drethtr.pages.catalog import is_manifest_data
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 JSONObject: TypeAlias = dict[str, Any]
@@ -51,15 +50,6 @@ class Painted(NamedTuple):
     def is_whole(self) -> bool:
         """Whether it is an image as it is."""
         return self.region == "full" and self.rotation == "0"
-
-
-def is_manifest(path: Path) -> bool:
-    """Whether a file is a IIIF manifest or collection.
-
-    Raises:
-        DataError: if it cannot be read.
-    """
-    return path.suffix.lower() == ".json" and is_manifest_data(first_bytes(path, MAX_BYTES + 1))
 
 
 def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:

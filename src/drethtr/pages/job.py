@@ -44,11 +44,11 @@ from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, Sheets
-from drethtr.pages.transcribe import LineCallback, SegmentedPage, WholeLine, ignore_line, transcribe
+from drethtr.pages.transcribe import LineCallback, PageReader, Segmented, WholeLine, ignore_line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
-Segment: TypeAlias = Callable[[], tuple[Original, SegmentedPage | None]]
+Segment: TypeAlias = Callable[[], tuple[Original, Segmented]]
 """Opens a page and segments it, or waits for the thread that does."""
 
 READ_TOGETHER = 64
@@ -167,6 +167,11 @@ class Run:
         """What makes the results."""
         return self.recognizer.provenance()
 
+    @cached_property
+    def page_reader(self) -> PageReader:
+        """Reads pages that are no images of single lines."""
+        return PageReader(self.recognizer, self.job.segmentation, self.job.keeps, self.on_line)
+
     def fail(self, error: DataError) -> None:
         """Count and report a failure."""
         self.report(Skipped(error))
@@ -246,7 +251,7 @@ class Run:
     def segmented(
         self, tasks: Iterable[FileTask], reader: str
     ) -> Iterator[tuple[FileTask, Recorder, Original, Segment]]:
-        """Each page of each file. While a page is read, other threads segment the next ones.
+        """Each page of each file. While a page is read, other threads segment the next ones that were not read before.
 
         A third of the work on a page is to open it, find its lines and cut them out; hence the number of threads.
         """
@@ -258,26 +263,22 @@ class Run:
                 if self.job.force and task.cache is not None:
                     task.cache.remove()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
-                    segment = partial(self.segment, task, original, reader, max(1, threads // (ahead + 1)))
-                    waiting.append((task, record, original, pool.submit(segment).result if ahead else segment))
+                    is_read = task.cache is not None and task.cache.has(original, reader)
+                    segment = partial(self.segment, original, max(1, threads // (ahead + 1)))
+                    wait = pool.submit(segment).result if ahead and not is_read else segment
+                    waiting.append((task, record, original, wait))
                     if len(waiting) > ahead:
                         yield waiting.popleft()
             yield from waiting
 
-    def segment(
-        self, task: FileTask, original: Original, reader: str, threads: int
-    ) -> tuple[Original, SegmentedPage | None]:
-        """Open a page and segment it, unless it was read before.
+    def segment(self, original: Original, threads: int) -> tuple[Original, Segmented]:
+        """Open a page and segment it.
 
         Raises:
             DataError: if it cannot be read.
         """
-        if task.cache is not None and is_there(task.cache.place(original, reader)):
-            return original, None
         original = original.opened()
-        return original, SegmentedPage.open(
-            original, self.recognizer, self.job.segmentation, self.job.keeps, threads=threads
-        )
+        return original, self.page_reader.segment(original, threads)
 
     def page(self, original: Original, segment: Segment) -> Page:
         """Read a page.
@@ -288,14 +289,7 @@ class Run:
         page = None
         try:
             original, segmented = segment()
-            page = transcribe(
-                original,
-                self.recognizer,
-                self.job.segmentation,
-                keeps=self.job.keeps,
-                on_line=self.on_line,
-                segmented=segmented,
-            )
+            page = self.page_reader.page(original, segmented)
         finally:
             self.report(PageRead(original, page))
         if not self.job.update:

@@ -23,7 +23,6 @@ from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import DESCRIBING, first_bytes, read_page
 from drethtr.images.page import PageSource
 from drethtr.images.page_file import MAX_PAGES
-from drethtr.pages.catalog import METS
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 BEST_IMAGES = ("OCR-D-IMG", "ORIGINAL", "MASTER", "MAX", "IMG", "IMAGE", "PRESENTATION", "DEFAULT")
@@ -75,15 +74,6 @@ class ListedFile(NamedTuple):
         else:
             places = [folder / self.place, folder / unquote(self.place)]
         return next((place for place in places if is_near(place, folder) and is_file(place)), None)
-
-
-def is_mets(path: Path) -> bool:
-    """Whether a file is METS, judged by its beginning.
-
-    Raises:
-        DataError: if it cannot be read.
-    """
-    return path.suffix.lower() == DESCRIPTION and METS.search(first_bytes(path).replace(b"\0", b"")) is not None
 
 
 def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:

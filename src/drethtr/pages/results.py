@@ -1,7 +1,6 @@
 """Write the results of a page, never over the work of a person or the file of another program."""
 
 import re
-from contextlib import suppress
 from pathlib import Path
 
 from drethtr.base.errors import DataError
@@ -12,7 +11,7 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import MADE_HERE, first_bytes, page_in, read_page
+from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, is_description, page_in
 from drethtr.documents.update import update
 from drethtr.pages.source import DESCRIPTIONS
 from drethtr.pages.task import UPDATE, FileTask
@@ -22,6 +21,9 @@ ELSEWHERE = "write elsewhere with --output, or delete it"
 
 CHANGED = re.compile(rb"<Created>([^<]*)</Created>\s*<LastChange>(?!\1<)")
 """The metadata of a PAGE file that was changed after it was made; drethtr never writes that into its own."""
+
+SIGNATURE = b"drethtr"
+"""What each of our XML and JSON files says of the program that made it."""
 
 
 def refuse_replacing_results(task: FileTask) -> None:
@@ -45,10 +47,8 @@ def may_hold_work(path: Path) -> bool:
 def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
     """Refuse to replace a result on which a person has worked, or that another program wrote, maybe from ours.
 
-    One that cannot be read may go.
-
     Raises:
-        DataError: saying why.
+        DataError: saying why, or if it cannot be read.
     """
     refuse_losing_work(path, remedy)
     if may_hold_work(path) and is_there(path) and is_of_others(path):
@@ -85,13 +85,16 @@ def work_in(path: Path) -> str:
 
 
 def is_of_others(path: Path) -> bool:
-    """Whether another program was the last to write a page that can be read."""
-    with suppress(DataError):
-        head = first_bytes(path)
-        if MADE_HERE.search(head) is None or CHANGED.search(head) is not None:
-            read_page(path)
-            return True
-    return False
+    """Whether another program was the last to write a file, damaged or not; nobody wrote an empty one.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    data = first_bytes(path, MAX_BYTES + 1)
+    head = data[:HEAD]
+    if is_description(path, head):
+        return MADE_HERE.search(head) is None or CHANGED.search(head) is not None
+    return bool(data) and SIGNATURE not in data
 
 
 def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:

@@ -1,7 +1,6 @@
 """Find the lines, regions and reading order of pages without reading them: the first step in many programs."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, make_folder
@@ -9,10 +8,9 @@ from drethtr.base.processors import free_processors
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page
-from drethtr.documents.read import made_here
 from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
-from drethtr.pages.results import refuse_losing_work, write_result
+from drethtr.pages.results import refuse_replacing, write_result
 from drethtr.pages.segmentation import Segmentation, name_of
 from drethtr.pages.source import Original
 from drethtr.pages.task import FileTask
@@ -66,8 +64,7 @@ def segment_file(
             continue
         try:
             for target in targets.values():
-                refuse_losing_work(target, KEPT)
-                refuse_others(target)
+                refuse_replacing(target, KEPT)
             page = segment_page(original, segmentation, threads)
             for words in original.odd_values(page):
                 report(words)
@@ -80,13 +77,3 @@ def segment_file(
         else:
             count = (count or 0) + len(page.lines)
     return count
-
-
-def refuse_others(path: Path) -> None:
-    """Refuse to replace a file that another program wrote; its texts and marks would be lost.
-
-    Raises:
-        DataError: naming it.
-    """
-    if is_there(path) and not made_here(path):
-        raise DataError("is not replaced, because another program wrote it; write elsewhere with --output", path)

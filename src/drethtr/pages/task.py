@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -57,6 +58,12 @@ class PageCache:
         page = read(original)
         write_bytes(place, write_json(Document((Sheet(page, original.scan()),), provenance)))
         return page
+
+    def has(self, original: Original, reader: str) -> bool:
+        """Whether a page is in this folder; false if its files cannot be accessed, as reading it tells."""
+        with suppress(DataError):
+            return is_there(self.place(original, reader))
+        return False
 
     def place(self, original: Original, reader: str) -> Path:
         """The file of a page; its name holds reader and state: a page of another model or scan is simply not found."""

@@ -76,34 +76,9 @@ class SegmentedPage(NamedTuple):
             layout = Layout(tuple(complete(gray, lines, outlines)))
         return cls(gray, name, given, layout, dict(strips_of(gray, layout.lines, recognizer)))
 
-    @classmethod
-    def open(
-        cls,
-        original: Original,
-        recognizer: Recognizer,
-        segmentation: Segmentation,
-        keeps: Keeps = keep_none,
-        threads: int | None = None,
-    ) -> Self | None:
-        """A page with its lines, for `transcribe` with the same arguments; None for the image of a single line.
 
-        Args:
-            threads: To find lines with; by default as many as the recognizer has.
-
-        Raises:
-            DataError: as `transcribe`.
-            MissingExtraError: as `transcribe`.
-        """
-        if original.error is not None:
-            raise original.error
-        if segmentation.is_line(original):
-            return None
-        gray = original.source.gray()
-        given = original.given_for(gray)
-        name = original.source.image_name if given is None else given.image
-        lines = given if given is not None and given.lines else None
-        find = partial(segmentation.layout, original, threads=threads or recognizer.threads)
-        return cls.of(gray, name, lines, recognizer, find, keeps, original.outlines)
+Segmented: TypeAlias = "SegmentedPage | WholeLine"
+"""A page that is ready to be read."""
 
 
 def is_placed(line: TextLine) -> bool:
@@ -134,59 +109,81 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
     return transcribe(original, recognizer, finder)
 
 
-def transcribe(
-    original: Original,
-    recognizer: Recognizer,
-    finder: Finder | Segmentation | None = None,
-    *,
-    keeps: Keeps = keep_none,
-    on_line: LineCallback = ignore_line,
-    read: ReadLines | None = None,
-    segmented: SegmentedPage | None = None,
-) -> Page:
+def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None = None) -> Page:
     """Transcribe a page: its given lines, or the detected ones if there are none.
 
     Args:
         finder: Line segmentation, if the page has no given lines; by default the one that suits the image, see
             `Original.finder_name`.
-        keeps: Whether a given line is not read; others lose their text, also if they cannot be read.
-        on_line: Receives every line that is read, once, when its text is final.
-        read: Reads the lines; by default the recognizer does, all at once.
-        segmented: What `SegmentedPage.open` returned before.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
         MissingExtraError: if the finder needs a package that is not installed.
     """
-    if segmented is None:
-        chosen = Segmentation() if finder is None else finder
-        segmentation = chosen if isinstance(chosen, Segmentation) else FoundBy(chosen)
-        segmented = SegmentedPage.open(original, recognizer, segmentation, keeps)
-    reader = PageReader(recognizer, read or recognizer.read_lines, keeps, on_line)
-    page = reader.page(segmented) if segmented is not None else reader.single_line(original)
-    rate = recognizer.model.record.error_rate(recognizer.strategy)
-    return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
+    segmentation = Segmentation() if finder is None else FoundBy(finder)
+    return PageReader(recognizer, segmentation).transcribe(original)
 
 
 @dataclass(frozen=True)
 class PageReader:
-    """Reads segmented pages; see `transcribe`."""
+    """Reads pages, at once with `transcribe`, or first `segment` and then `page`, maybe in another thread.
+
+    segmentation  how to get the lines of a page
+    keeps         whether a given line is not read; others lose their text, also if they cannot be read
+    on_line       receives every line that is read, once, when its text is final
+    read_lines    reads the lines; by default the recognizer does, all at once
+    """
 
     recognizer: Recognizer
-    read_lines: ReadLines
+    segmentation: Segmentation
     keeps: Keeps = keep_none
     on_line: LineCallback = ignore_line
+    read_lines: ReadLines | None = None
 
-    def single_line(self, original: Original) -> Page:
-        """The page of an image that is a single line."""
-        line = WholeLine.open(original, self.recognizer)
-        [reading] = self.read_lines([line.pixels])
-        return line.page(reading, self.on_line)
+    def transcribe(self, original: Original) -> Page:
+        """A page as it is read.
 
-    def page(self, segmented: SegmentedPage) -> Page:
+        Raises:
+            DataError: as `drethtr.transcribe`.
+            MissingExtraError: as `drethtr.transcribe`.
+        """
+        return self.page(original, self.segment(original))
+
+    def segment(self, original: Original, threads: int | None = None) -> Segmented:
+        """A page with its lines.
+
+        Args:
+            threads: To find lines with; by default as many as the recognizer has.
+
+        Raises:
+            DataError: as `transcribe`.
+            MissingExtraError: as `transcribe`.
+        """
+        if original.error is not None:
+            raise original.error
+        if self.segmentation.is_line(original):
+            return WholeLine.open(original, self.recognizer)
+        gray = original.source.gray()
+        given = original.given_for(gray)
+        name = original.source.image_name if given is None else given.image
+        lines = given if given is not None and given.lines else None
+        find = partial(self.segmentation.layout, original, threads=threads or self.recognizer.threads)
+        return SegmentedPage.of(gray, name, lines, self.recognizer, find, self.keeps, original.outlines)
+
+    def page(self, original: Original, segmented: Segmented) -> Page:
+        """A page of which the lines are known, as it is read, with its flags."""
+        page = self.read(segmented)
+        rate = self.recognizer.model.record.error_rate(self.recognizer.strategy)
+        return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
+
+    def read(self, segmented: Segmented) -> Page:
         """The page as it is read; given lines without a usable place have no text, found ones without text go."""
-        reads = dict(read_strips(segmented.layout.lines, segmented.strips.items(), self.read_lines))
-        reads = upright(segmented.gray, reads, self.recognizer, self.read_lines)
+        read_lines = self.read_lines or self.recognizer.read_lines
+        if isinstance(segmented, WholeLine):
+            [reading] = read_lines([segmented.pixels])
+            return segmented.page(reading, self.on_line)
+        reads = dict(read_strips(segmented.layout.lines, segmented.strips.items(), read_lines))
+        reads = upright(segmented.gray, reads, self.recognizer, read_lines)
         if segmented.given is not None:
             return self.with_given(segmented.given, reads)
         return self.with_found(segmented, reads)

@@ -20,6 +20,7 @@ from drethtr.documents.update import update
 from drethtr.images.line import gray_from_image
 from drethtr.layout.finder import Layout
 from drethtr.layout.finders import finder_named
+from drethtr.pages.segmentation import FoundBy
 from drethtr.pages.transcribe import PageReader, SegmentedPage
 from drethtr.recognition.recognizer import Recognizer
 
@@ -63,7 +64,7 @@ class Recognize(Processor):  # type: ignore[misc]
         segmented = SegmentedPage.of(
             gray, given.image, described, self.recognizer, lambda page: Layout.of(finder.find(page))
         )
-        page = PageReader(self.recognizer, self.recognizer.read_lines).page(segmented)
+        page = PageReader(self.recognizer, FoundBy(finder)).read(segmented)
         read = update(data, page, made_by, replace=True, name=name) if given.lines else written(page, image, made_by)
         return OcrdPageResult(parseString(read, silence=True))
 

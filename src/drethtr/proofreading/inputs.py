@@ -10,16 +10,13 @@ from typing import NamedTuple, Self
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_file
 from drethtr.datasets.layouts.folder import TRANSCRIPTIONS
-from drethtr.datasets.layouts.pages import is_page
 from drethtr.datasets.open import TABLES
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, page_stem
-from drethtr.documents.read import is_description, read_page
+from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.images.page import PageSource
-from drethtr.pages.catalog import Catalog
-from drethtr.pages.iiif import is_manifest
+from drethtr.pages.catalog import Catalog, Kind
 from drethtr.pages.inputs import PDF, find_inputs
-from drethtr.pages.mets import is_mets
 from drethtr.pages.source import Original, open_originals
 
 BOTH = frozenset({DESCRIPTION, ".json"})
@@ -67,7 +64,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     """
     catalog = catalog or Catalog()
     files = files_among(inputs, catalog)
-    texts = dict.fromkeys(path for path in files if is_text(path))
+    texts = dict.fromkeys(path for path in files if is_text(path, catalog))
     pages = [path for path in files if path not in texts]
     scans = Scans.of(path for path in pages if path.suffix.lower() not in BOTH)
     texts |= dict.fromkeys(path for path in pages if path.suffix.lower() in BOTH and scans.have(path, catalog))
@@ -142,7 +139,7 @@ def files_among(inputs: Sequence[str], catalog: Catalog) -> list[Path]:
     return files
 
 
-def is_text(path: Path) -> bool:
+def is_text(path: Path, catalog: Catalog) -> bool:
     """Whether a file contains a text, rather than a page.
 
     Raises:
@@ -153,9 +150,10 @@ def is_text(path: Path) -> bool:
         return False
     if ending not in READERS:
         raise DataError(f"neither a scan nor a text; texts are {', '.join(READERS)}", path)
-    if ending == DESCRIPTION:
-        return not (is_description(path) or is_mets(path))
-    return ending != ".json" or not (is_page(path) or is_manifest(path))
+    if ending not in BOTH:
+        return True
+    kind = catalog.kind(path)
+    return kind is Kind.OTHER or (kind is None and ending == ".json")  # damaged XML is a page that cannot be read
 
 
 def given_in_lines(path: Path, catalog: Catalog) -> ProofInput:

@@ -39,7 +39,7 @@ from drethtr.pages.line_reading import readable
 from drethtr.pages.placing import outline_on_page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import strip_of, transcribe
+from drethtr.pages.transcribe import PageReader, strip_of
 from drethtr.proofreading.check import CheckedWord, Kind, TextCheck
 from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.rules import Rules
@@ -137,7 +137,7 @@ def transcribed_page(original: Original, recognizer: Recognizer, segmentation: S
     Raises:
         DataError: if the page cannot be read, or has no lines.
     """
-    page = transcribe(original, recognizer, segmentation)
+    page = PageReader(recognizer, segmentation).transcribe(original)
     if not page.lines:
         raise DataError("no lines found; mark them out in PAGE or ALTO, or try another --lines", original.name)
     return ReadPage(original, page, segmentation.is_line(original))

@@ -25,13 +25,13 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
-from drethtr.pages.iiif import is_manifest
+from drethtr.pages.catalog import Kind
 from drethtr.pages.line_reading import ReadLines
-from drethtr.pages.mets import is_mets
 from drethtr.pages.record import digest_of, files_of, state_of
 from drethtr.pages.segmentation import Segmentation, made_with
+from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import SegmentedPage, is_placed, transcribe
+from drethtr.pages.transcribe import PageReader, SegmentedPage, is_placed
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -132,16 +132,15 @@ class Builder:
         """
         self.expect([original])
         original = original.opened()
-        segmented, texts = SegmentedPage.open(original, self.recognizer, self.segmentation), dict[str, TextLine]()
-        if segmented is not None and segmented.given is not None:
+        reader = PageReader(self.recognizer, self.segmentation, on_line=self.on_line, read_lines=read)
+        segmented, texts = reader.segment(original), dict[str, TextLine]()
+        if isinstance(segmented, SegmentedPage) and segmented.given is not None:
             unchanged = self.unchanged(original, segmented)
             self.known_lines = {line.id: (line, posteriors) for line, posteriors in unchanged.values()}
             texts = {line.id: line for line in segmented.given.lines if line.id in self.known_lines}
             strips = {number: strip for number, strip in segmented.strips.items() if number not in unchanged}
             segmented = segmented._replace(strips=strips)
-        page = transcribe(
-            original, self.recognizer, self.segmentation, on_line=self.on_line, read=read, segmented=segmented
-        )
+        page = reader.page(original, segmented)
         self.put(original, page)
         return page.with_lines(lambda line: texts.get(line.id, line))
 
@@ -237,16 +236,16 @@ def is_filled(folder: Path) -> bool:
     return False
 
 
-def refuse_passing(files: Iterable[Path]) -> None:
+def refuse_passing(selection: Selection) -> None:
     """Refuse ZIP files and volumes: an index opens scans later, so it needs their own files.
 
     Raises:
         DataError: naming the first.
     """
-    for file in files:
+    for file in selection.files:
         if (archive := archive_of(file)) is not None:
             raise DataError("an index links to the scans, so unpack it and give the folder", archive)
-        if is_there(file) and (is_mets(file) or is_manifest(file)):
+        if selection.catalog.kind(file) in (Kind.METS, Kind.MANIFEST):
             raise DataError("an index links to the scans; give the folder of the images", file)
 
 

@@ -15,8 +15,6 @@ from drethtr.documents.names import restored, stored
 from drethtr.search.query import Spelling
 from drethtr.search.records import (
     APPLICATION,
-    FORMAT,
-    POSTGRES_TABLES,
     PageBlock,
     PageKey,
     PageSelection,
@@ -30,6 +28,44 @@ from drethtr.search.records import (
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+FORMAT = 2
+"""Version of the tables and their content; raised when an older reader would misunderstand them."""
+
+TABLES = """
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS pages (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    origin TEXT NOT NULL,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    digest BYTEA NOT NULL,
+    confidences BYTEA NOT NULL,
+    posteriors BYTEA NOT NULL,
+    UNIQUE (scan, number)
+);
+CREATE TABLE IF NOT EXISTS lines (
+    page BIGINT NOT NULL REFERENCES pages ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    folded TEXT NOT NULL,
+    place BYTEA NOT NULL,
+    PRIMARY KEY (page, number)
+);
+CREATE INDEX IF NOT EXISTS lines_like ON lines USING gin (folded gin_trgm_ops);
+CREATE TABLE IF NOT EXISTS verdicts (
+    query TEXT NOT NULL,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    probability DOUBLE PRECISION NOT NULL,
+    stands BOOLEAN NOT NULL,
+    PRIMARY KEY (query, scan, number, line)
+);
+"""
 
 SCHEMES = ("postgresql://", "postgres://")
 
@@ -87,7 +123,7 @@ class PostgresStore:
             with store.guarded(), store.database.transaction():
                 # CREATE TABLE IF NOT EXISTS fails if two processes begin at once; the lock ends with the transaction.
                 store.database.execute("SELECT pg_advisory_xact_lock(%s)", (APPLICATION,))
-                store.database.execute(POSTGRES_TABLES)
+                store.database.execute(TABLES)
                 rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in described.items()]
                 if not store.about():
                     store.database.cursor().executemany("INSERT INTO about VALUES (%s, %s)", rows)

@@ -1,7 +1,4 @@
-"""The content of an index, and the `Records` protocol: `Store` keeps it in a file, `PostgresStore` in a database.
-
-A SQLite file stores the statements of its tables verbatim, and `Store.check` compares them.
-"""
+"""The content of an index, and the `Records` protocol: `Store` keeps it in a file, `PostgresStore` in a database."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,83 +9,8 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 
-FORMAT = 2
-"""Version of the tables and their content; raised when an older reader would misunderstand them."""
-
-FILE_FORMAT = 3
-"""The same of a file. One of version 2 has no readings: it is searched as it is, and completed when it is written."""
-
 APPLICATION = 0x64725458
 """Marks a SQLite file as an index; in PostgreSQL, the key of the lock for creating the tables."""
-
-FILE_TABLES = (
-    """CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",
-    """CREATE TABLE pages (
-    id INTEGER PRIMARY KEY,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    digest BLOB NOT NULL,
-    confidences BLOB NOT NULL,
-    posteriors BLOB NOT NULL,
-    UNIQUE (scan, number)
-)""",
-    """CREATE TABLE lines (
-    page INTEGER NOT NULL REFERENCES pages ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    text TEXT NOT NULL,
-    place BLOB NOT NULL,
-    PRIMARY KEY (page, number)
-) WITHOUT ROWID""",
-    """CREATE TABLE verdicts (
-    query TEXT NOT NULL,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    line TEXT NOT NULL,
-    probability REAL NOT NULL,
-    stands INTEGER NOT NULL,
-    PRIMARY KEY (query, scan, number, line)
-) WITHOUT ROWID""",
-    """CREATE TABLE readings (page INTEGER PRIMARY KEY REFERENCES pages ON DELETE CASCADE, content BLOB NOT NULL)""",
-)
-TABLES = {FILE_FORMAT: FILE_TABLES, 2: FILE_TABLES[:-1]}
-"""The tables of each version of a file that can be read."""
-
-POSTGRES_TABLES = """
-CREATE EXTENSION IF NOT EXISTS pg_trgm;
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS pages (
-    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    origin TEXT NOT NULL,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    digest BYTEA NOT NULL,
-    confidences BYTEA NOT NULL,
-    posteriors BYTEA NOT NULL,
-    UNIQUE (scan, number)
-);
-CREATE TABLE IF NOT EXISTS lines (
-    page BIGINT NOT NULL REFERENCES pages ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    text TEXT NOT NULL,
-    folded TEXT NOT NULL,
-    place BYTEA NOT NULL,
-    PRIMARY KEY (page, number)
-);
-CREATE INDEX IF NOT EXISTS lines_like ON lines USING gin (folded gin_trgm_ops);
-CREATE TABLE IF NOT EXISTS verdicts (
-    query TEXT NOT NULL,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    line TEXT NOT NULL,
-    probability DOUBLE PRECISION NOT NULL,
-    stands BOOLEAN NOT NULL,
-    PRIMARY KEY (query, scan, number, line)
-);
-"""
 
 CERTAIN = 255
 """The confidence of a line whose text was written by a person; others have 0 to 254."""

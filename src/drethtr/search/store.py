@@ -24,10 +24,6 @@ from drethtr.base.locks import refuse_no_locks
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
-    APPLICATION,
-    FILE_FORMAT,
-    FILE_TABLES,
-    TABLES,
     PageBlock,
     PageKey,
     PageSelection,
@@ -37,6 +33,16 @@ from drethtr.search.records import (
     known_confidences,
     refuse_other_settings,
     stored_lines,
+)
+from drethtr.search.schema import (
+    FORMAT,
+    complete_tables,
+    damaged,
+    has_tables,
+    make_tables,
+    no_index,
+    refuse_other_tables,
+    version_of,
 )
 
 WAIT = 5.0
@@ -109,8 +115,9 @@ class Store:
         with store.closed_after_errors():
             # Checked before anything is written, so that no other program's database is changed; then again under the
             # lock, as another writer may have made the tables in between.
-            if store.has_tables():
-                store.check()
+            with store.guarded():
+                if has_tables(store.database):
+                    store.check()
             with store.writing():
                 if rebuild:
                     store.forget_pages()
@@ -152,11 +159,11 @@ class Store:
         with self.guarded():
             self.database.execute("PRAGMA journal_mode = WAL")  # searches go on while pages are written
             self.database.execute("BEGIN IMMEDIATE")
-            if not self.has_tables():
-                self.make_tables()
-            elif self.pragma("user_version") != FILE_FORMAT:
-                self.database.execute(FILE_TABLES[-1])
-                self.database.execute(f"PRAGMA user_version = {FILE_FORMAT}")
+            if has_tables(self.database):
+                complete_tables(self.database)
+            else:
+                make_tables(self.database)
+                self.write_about()
         self.check()
 
     def forget_pages(self) -> None:
@@ -165,14 +172,6 @@ class Store:
             for table in ("lines", "readings", "pages", "about"):
                 self.database.execute(f"DELETE FROM {table}")
             self.write_about()
-
-    def make_tables(self) -> None:
-        """Create the tables, empty except for the settings."""
-        for statement in FILE_TABLES:
-            self.database.execute(statement)
-        self.database.execute(f"PRAGMA application_id = {APPLICATION}")
-        self.database.execute(f"PRAGMA user_version = {FILE_FORMAT}")
-        self.write_about()
 
     def write_about(self) -> None:
         """Write the settings of the index."""
@@ -193,16 +192,12 @@ class Store:
             raise DataError(f"cannot be used: {error}", self.path) from error
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-                raise self.no_index() from error
-            raise self.damaged(str(error)) from error
+                raise no_index(self.path) from error
+            raise damaged(self.path, str(error)) from error
         except UnicodeEncodeError as error:  # a name of another encoding; the file is whole
             raise DataError(f"cannot store {error.object!r}, which is not Unicode; rename it", self.path) from error
         except (ValueError, RecursionError) as error:  # of JSON
-            raise self.damaged(str(error)) from error
-
-    def damaged(self, why: str) -> DataError:
-        """The error for a file that `drethtr index` did not write."""
-        return DataError(f"a damaged index ({why}); delete it and run drethtr index again", self.path)
+            raise damaged(self.path, str(error)) from error
 
     def rows(
         self, kinds: Sequence[type], statement: str, arguments: Sequence[Any] = (), of: Database | None = None
@@ -219,21 +214,8 @@ class Store:
         with self.guarded():
             for row in (of or self.database).rows(statement, arguments):
                 if not all(map(isinstance, row, kinds)):
-                    raise self.damaged("values of other kinds")
+                    raise damaged(self.path, "values of other kinds")
                 yield row
-
-    def no_index(self) -> DataError:
-        """The error for a file that is not an index, and must not be overwritten."""
-        return DataError("not an index; create one with drethtr index FOLDER --output ANOTHER_FILE", self.path)
-
-    def pragma(self, name: str) -> int:
-        """A number in the header of the file."""
-        return int(self.database.execute(f"PRAGMA {name}").fetchone()[0])
-
-    def has_tables(self) -> bool:
-        """Whether the file has tables; not if it is new, or its writer was stopped before its first commit."""
-        with self.guarded():
-            return self.database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table'").fetchone() is not None
 
     def check(self) -> None:
         """Check that the file is an index that this version understands.
@@ -242,18 +224,7 @@ class Store:
             DataError: if it is not.
         """
         with self.guarded():
-            if self.pragma("application_id") != APPLICATION:
-                raise self.no_index()
-            version = self.pragma("user_version")
-            if version not in TABLES:
-                raise DataError(
-                    f"an index of format {version}, but this drethtr reads format {FILE_FORMAT}; delete it and "
-                    "make it again with drethtr index",
-                    self.path,
-                )
-            statements = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
-            if sorted(self.database.execute(statements)) != sorted((table,) for table in TABLES[version]):
-                raise self.damaged("other tables than those of an index")  # views and triggers could run for ever
+            refuse_other_tables(self.database, self.path)
 
     def check_made_with(self, about: Mapping[str, Any]) -> None:
         """Check that the index has the same settings.
@@ -352,7 +323,7 @@ class Store:
             DataError: if it is damaged.
         """
         with self.guarded():
-            if self.pragma("user_version") != FILE_FORMAT:
+            if version_of(self.database) != FORMAT:
                 return None
         select = "SELECT content FROM readings JOIN pages ON id = page WHERE scan = ? AND number = ?"
         row = next(self.rows((bytes,), select, key), None)
@@ -362,9 +333,9 @@ class Store:
         try:
             content = unpacker.decompress(row[0], MAX_BYTES)
         except lzma.LZMAError as error:
-            raise self.damaged(str(error)) from error
+            raise damaged(self.path, str(error)) from error
         if not unpacker.eof:
-            raise self.damaged("a reading is cut short")
+            raise damaged(self.path, "a reading is cut short")
         return content
 
     def forget_reading(self, key: PageKey) -> None:

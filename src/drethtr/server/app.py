@@ -18,9 +18,10 @@ from drethtr.pages.segmentation import Segmentation
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import error_response, internal_error, unknown_route
 from drethtr.server.connections import DrainBody
-from drethtr.server.editor.folder import Folder, JobHandlers
-from drethtr.server.editor.lines import Lines
-from drethtr.server.editor.pages import Pages
+from drethtr.server.editor.folder import FolderHandlers
+from drethtr.server.editor.jobs import JobHandlers
+from drethtr.server.editor.lines import LineHandlers
+from drethtr.server.editor.pages import PageHandlers
 from drethtr.server.guard import Access, Guard
 from drethtr.server.metrics import CountRequests, Metrics
 from drethtr.server.service import SearchService, Service, without_index
@@ -67,7 +68,7 @@ def make_app(
         routes.insert(0, Route("/", service.about))
     else:
         session.reader.on_model_change.append(service.use)
-        folder = Folder(session, access)
+        folder = FolderHandlers(session, access)
         routes += routes_of(session, folder)
     message_of = str if session is None else session.workspace.without_private_paths
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(error_response, message_of))
@@ -87,7 +88,7 @@ def make_app(
     return app
 
 
-def routes_of(session: Session, folder: Folder) -> list[BaseRoute]:
+def routes_of(session: Session, folder: FolderHandlers) -> list[BaseRoute]:
     """The routes of the editor."""
     return [
         Route("/", index),
@@ -96,8 +97,8 @@ def routes_of(session: Session, folder: Folder) -> list[BaseRoute]:
         Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
         *folder.routes(),
         *JobHandlers(session).routes(),
-        *Pages(session).routes(),
-        *Lines(session).routes(),
+        *PageHandlers(session).routes(),
+        *LineHandlers(session).routes(),
     ]
 
 

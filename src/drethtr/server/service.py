@@ -24,7 +24,7 @@ from drethtr.images.page_file import is_pdf
 from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import LEAST, LIMIT, Hit, open_index
 from drethtr.server.request_queue import PageTurns, RequestQueue
@@ -185,10 +185,8 @@ class Service:
             originals = [Original(source) for path in paths for source in open_pages(path, MAX_PAGES)]
             if len(originals) > MAX_PAGES:
                 raise DataError(f"the files have more than {MAX_PAGES:,} pages; send them in several requests")
-            sheets = tuple(
-                original.sheet(transcribe(original, self.recognizer, self.segmentation, read=read_lines))
-                for original in originals
-            )
+            reader = PageReader(self.recognizer, self.segmentation, read_lines=read_lines)
+            sheets = tuple(original.sheet(reader.transcribe(original)) for original in originals)
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
             document = Document(sheets, self.provenance, pdf)
             return write_document(document, format, [original.source for original in originals])

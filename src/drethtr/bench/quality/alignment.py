@@ -32,7 +32,7 @@ from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.placing import on_page
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader
 from drethtr.proofreading.alignment import align_text
 from drethtr.proofreading.check import check_lines
 from drethtr.proofreading.evidence import ReadText
@@ -112,7 +112,8 @@ class FoundPage(KnownPage):
         def keep(id: str, strip: Strip, reading: Reading) -> None:
             recognized[id] = RecognizedLine(strip.line, reading)
 
-        page = transcribe(replace(self.original, has_lines=False), recognizer, self.segmentation, on_line=keep)
+        reader = PageReader(recognizer, self.segmentation, on_line=keep)
+        page = reader.transcribe(replace(self.original, has_lines=False))
         # Found lines have no texts of their own; a marked line lends its text to the one that covers it.
         matched = match_outlines(self.outlines(), [line.polygon or () for line in page.lines])
         places = {match.marked: match.found for match in matched}

@@ -38,7 +38,7 @@ from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.flags import doubt_in
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.selection import images_in, select
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.confidence.error_rate import ErrorRate, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import holds_adapter
@@ -205,10 +205,11 @@ def read_scans(
     originals = list(select(inputs, recursive=True, images=images).originals(errors.append))
     doubts: dict[str, PageDoubt] = {}
     calibrated, given = True, 0
+    reader = PageReader(recognizer, segmentation)
     with tqdm(originals, unit="page", disable=None) as bar:
         for original in map(segmentation.prepare, bar):
             try:
-                page = transcribe(original, recognizer, segmentation)
+                page = reader.transcribe(original)
             except DataError as error:
                 errors.append(error)
                 continue

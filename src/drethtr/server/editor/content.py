@@ -38,7 +38,7 @@ def page_content(workspace: Workspace, page_id: str) -> dict[str, Any]:
     lines = () if opened is None else opened.lines
     earlier = workspace.journal.earlier_texts(page_id)
     [(_, summary)] = workspace.overview.of([page])
-    row = (summary if isinstance(summary, Summary) else Summary()).row(workspace.error_rate)
+    summary = summary if isinstance(summary, Summary) else Summary()
     place = order.index(page_id)
     return {
         "id": page_id,
@@ -54,8 +54,8 @@ def page_content(workspace: Workspace, page_id: str) -> dict[str, Any]:
             for region in content.regions
         ],
         "lines": [{**line_content(line), "earlier": earlier.get(line.id)} for line in lines],
-        "unknown_hand": row["unknown_hand"],
-        "layout": row["layout"],
+        "unknown_hand": summary.has_unknown_hand(workspace.error_rate),
+        "layout": round(summary.doubt.layout.expected, 4),
         "previous": order[place - 1] if place else None,
         "next": order[place + 1] if place + 1 < len(order) else None,
     }

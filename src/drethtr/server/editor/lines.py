@@ -1,4 +1,4 @@
-"""HTTP handlers for lines (texts, alternatives, history), for the layout of a page, and for undoing both."""
+"""HTTP handlers for lines: texts, places, alternatives, history."""
 
 import asyncio
 
@@ -7,16 +7,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
-from drethtr.editing.changes import Changed, LineEdit
+from drethtr.editing.changes import LineEdit
 from drethtr.editing.notes import user
 from drethtr.editing.page_files import OpenLine
 from drethtr.editing.session import Session
-from drethtr.server.editor.content import line_content, page_content
+from drethtr.server.editor.content import line_content
 from drethtr.server.editor.values import (
     LINE,
     MAX_TEXT_LENGTH,
-    action_of,
-    box_of,
     line_of,
     offset_of,
     page_id_of,
@@ -24,7 +22,6 @@ from drethtr.server.editor.values import (
     refuse_unknown,
     review_of,
     revision_of,
-    revisions_of,
     tags_of,
     text_of,
     who_of,
@@ -34,7 +31,7 @@ from drethtr.server.uploads import MAX_PICTURES, HeavyWork, json_of
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
-class Lines:
+class LineHandlers:
     """The handlers for lines."""
 
     def __init__(self, session: Session) -> None:
@@ -46,10 +43,6 @@ class Lines:
     def routes(self) -> list[BaseRoute]:
         """Their routes; that of a line matches all others, as an id may contain slashes, and so comes last."""
         return [
-            Route("/api/pages/{page}/layout", self.change_layout, methods=["POST"]),
-            Route("/api/pages/{page}/undo", self.undo, methods=["POST"]),
-            Route("/api/pages/{page}/redo", self.redo, methods=["POST"]),
-            Route("/api/pages/{page}/history", self.steps),
             Route(f"{LINE}/strip.jpg", self.strip),
             Route(f"{LINE}/history", self.history),
             Route(f"{LINE}/alternatives", self.alternatives, methods=["POST"]),
@@ -77,10 +70,10 @@ class Lines:
         who = who_of(body)
         page_id, line_id = page_id_of(request), line_of(request)
         if edit.status is not None and not edit.text:  # a line that waits for its reading is not empty
-            await asyncio.to_thread(self.reader.finish, page_id, line_id)
+            await asyncio.to_thread(self.reader.new_lines.finish, page_id, line_id)
         line = await asyncio.to_thread(self.workspace.edit_line, page_id, line_id, revision, edit, who)
         if edit.baseline is not None or edit.polygon is not None:
-            self.reader.read_soon(page_id, [line.id])
+            self.reader.new_lines.read_soon(page_id, [line.id])
         return await line_response(line)
 
     async def strip(self, request: Request) -> Response:
@@ -112,54 +105,6 @@ class Lines:
         who = who_of(body) or user()  # a person's step, who can undo it
         page_id, line = page_id_of(request), line_of(request)
         return await line_response(await asyncio.to_thread(self.reader.read_again, page_id, line, revision, who))
-
-    # The layout, and undoing.
-
-    async def change_layout(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/layout`: what a person does to the lines and regions of a page, see `ACTIONS`."""
-        page_id, body = page_id_of(request), await json_of(request)
-        who = who_of(body)
-        if body.get("do") == "find":
-            refuse_unknown(body, "do", "who", "box")
-            done = await asyncio.to_thread(self.reader.find_again, page_id, box_of(body, "box"), 0, who)
-        elif body.get("do") == "turn":
-            refuse_unknown(body, "do", "who", "quarters")
-            quarters = body.get("quarters")
-            if quarters not in (0, 1, 2, 3):
-                raise ConfigError("quarters must be 0 to 3: how often the scan is turned to the left to be upright")
-            done = await asyncio.to_thread(self.reader.find_again, page_id, None, quarters, who)
-        else:
-            action, revisions = action_of(body), revisions_of(body)
-            done = await asyncio.to_thread(self.workspace.act, page_id, action, revisions, who)
-        return await self.page_response(page_id, done)
-
-    async def undo(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/undo`: take back the last step of a person, or another one."""
-        page_id, body = page_id_of(request), await json_of(request)
-        refuse_unknown(body, "step", "who")
-        step = body.get("step")
-        if step is not None and type(step) is not int:
-            raise ConfigError("step must be the number of a step")
-        who = who_of(body)
-        return await self.page_response(page_id, await asyncio.to_thread(self.workspace.undo, page_id, who, step))
-
-    async def redo(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/redo`: do again what was undone last."""
-        page_id, body = page_id_of(request), await json_of(request)
-        refuse_unknown(body, "who")
-        who = who_of(body)
-        return await self.page_response(page_id, await asyncio.to_thread(self.workspace.redo, page_id, who))
-
-    async def steps(self, request: Request) -> Response:
-        """`GET /api/pages/{page}/history`: what persons did to a page, newest first."""
-        steps = await asyncio.to_thread(self.workspace.steps, page_id_of(request))
-        return JSONResponse([step.to_json() for step in steps])
-
-    async def page_response(self, page_id: str, done: Changed) -> Response:
-        """The response with a changed page, of which new lines are read a second later."""
-        self.reader.read_soon(page_id, done.lines)
-        content = await asyncio.to_thread(page_content, self.workspace, page_id)
-        return JSONResponse({**content, "changed": list(done.lines)})
 
 
 async def line_response(line: OpenLine) -> Response:

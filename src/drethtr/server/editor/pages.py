@@ -1,4 +1,4 @@
-"""HTTP handlers for pages and their images, and for a page beside another text."""
+"""HTTP handlers for pages: images, layout, what was done to them, a page beside another text."""
 
 import asyncio
 from functools import partial
@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.documents.points import MAX_COORDINATE, Box
 from drethtr.documents.running_text import running_text
+from drethtr.editing.changes import Changed
 from drethtr.editing.comparison import compare
 from drethtr.editing.scans import THUMBNAIL
 from drethtr.editing.session import Session
@@ -19,8 +20,24 @@ from drethtr.editing.status import Status
 from drethtr.proofreading.rules import conventions_named
 from drethtr.server.answers import packed
 from drethtr.server.editor.content import page_content
-from drethtr.server.editor.values import MAX_NAME_LENGTH, page_id_of
-from drethtr.server.uploads import MAX_PICTURES, HeavyWork, parameters_of, read_body, share_of, whole_number
+from drethtr.server.editor.values import (
+    MAX_NAME_LENGTH,
+    action_of,
+    box_of,
+    page_id_of,
+    refuse_unknown,
+    revisions_of,
+    who_of,
+)
+from drethtr.server.uploads import (
+    MAX_PICTURES,
+    HeavyWork,
+    json_of,
+    parameters_of,
+    read_body,
+    share_of,
+    whole_number,
+)
 
 MAX_WIDTH = 10_000
 """Maximum width of an image that can be asked for, in pixels."""
@@ -32,7 +49,7 @@ PASTED = "text.txt"
 """The name of a text without one."""
 
 
-class Pages:
+class PageHandlers:
     """The handlers for pages."""
 
     def __init__(self, session: Session) -> None:
@@ -51,6 +68,10 @@ class Pages:
             Route(f"{page}/image.jpg", self.image),
             Route(f"{page}/read", self.read_page, methods=["POST"]),
             Route(f"{page}/compare", self.compare_page, methods=["POST"]),
+            Route(f"{page}/layout", self.change_layout, methods=["POST"]),
+            Route(f"{page}/undo", self.undo, methods=["POST"]),
+            Route(f"{page}/redo", self.redo, methods=["POST"]),
+            Route(f"{page}/history", self.history),
         ]
 
     async def pages(self, request: Request) -> Response:
@@ -119,3 +140,49 @@ class Pages:
                 return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)
 
             return JSONResponse(await self.comparing.run(request, work))
+
+    async def change_layout(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/layout`: what a person does to the lines and regions of a page, see `ACTIONS`."""
+        page_id, body = page_id_of(request), await json_of(request)
+        who = who_of(body)
+        if body.get("do") == "find":
+            refuse_unknown(body, "do", "who", "box")
+            done = await asyncio.to_thread(self.reader.find_again, page_id, box_of(body, "box"), 0, who)
+        elif body.get("do") == "turn":
+            refuse_unknown(body, "do", "who", "quarters")
+            quarters = body.get("quarters")
+            if quarters not in (0, 1, 2, 3):
+                raise ConfigError("quarters must be 0 to 3: how often the scan is turned to the left to be upright")
+            done = await asyncio.to_thread(self.reader.find_again, page_id, None, quarters, who)
+        else:
+            action, revisions = action_of(body), revisions_of(body)
+            done = await asyncio.to_thread(self.workspace.act, page_id, action, revisions, who)
+        return await self.page_response(page_id, done)
+
+    async def undo(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/undo`: take back the last step of a person, or another one."""
+        page_id, body = page_id_of(request), await json_of(request)
+        refuse_unknown(body, "step", "who")
+        step = body.get("step")
+        if step is not None and type(step) is not int:
+            raise ConfigError("step must be the number of a step")
+        who = who_of(body)
+        return await self.page_response(page_id, await asyncio.to_thread(self.workspace.undo, page_id, who, step))
+
+    async def redo(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/redo`: do again what was undone last."""
+        page_id, body = page_id_of(request), await json_of(request)
+        refuse_unknown(body, "who")
+        who = who_of(body)
+        return await self.page_response(page_id, await asyncio.to_thread(self.workspace.redo, page_id, who))
+
+    async def history(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/history`: what persons did to a page, newest first."""
+        steps = await asyncio.to_thread(self.workspace.steps, page_id_of(request))
+        return JSONResponse([step.to_json() for step in steps])
+
+    async def page_response(self, page_id: str, done: Changed) -> Response:
+        """The response with a changed page, of which new lines are read a second later."""
+        self.reader.new_lines.read_soon(page_id, done.lines)
+        content = await asyncio.to_thread(page_content, self.workspace, page_id)
+        return JSONResponse({**content, "changed": list(done.lines)})
