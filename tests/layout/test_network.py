@@ -1,4 +1,4 @@
-"""The file of a network that finds lines."""
+"""The file of a line detector."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The network that finds lines, in torch: equal to the published graph, and to what onnxruntime computes."""
+"""The line detector, in torch: equal to the published graph, and to what onnxruntime computes."""
 
 import numpy as np
 import onnxruntime

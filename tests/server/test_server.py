@@ -16,7 +16,6 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
-import jsonschema
 import pytest
 import uvicorn
 from archives import build_index, make_archive
@@ -578,6 +577,8 @@ def test_answers_are_as_described(tiny_path, tmp_path):
         ("/page", encoded(PAGE), {}),
         ("/page", BOOK, {}),
     ]
+    import jsonschema  # takes seconds
+
     with serving(recognizer, tmp_path / "a.sqlite") as ask:
         description = json.loads(ask("/openapi.json")[2])
         for address, content, headers in requests:

@@ -1,4 +1,4 @@
-"""The network that finds lines: its weights in a file, and its maps of a page, computed with onnxruntime.
+"""The line detector: its weights in a file, and its maps of a page, computed with onnxruntime.
 
 It is the text detector of PP-OCRv6 (small; Apache-2.0, PaddleOCR), which `drethtr.network.detector` has as torch
 modules. Detectors that were trained here have a second head, with maps of more than the cores of lines.
@@ -71,7 +71,7 @@ class Maps(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class LineModel:
-    """The weights of a network that finds lines, by name, and their card."""
+    """The weights of a line detector, by name, and their card."""
 
     weights: Weights
     card: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The network that finds lines: the text detector of PP-OCRv6 (small), with maps beside the cores of lines.
+"""The line detector: the text detector of PP-OCRv6 (small), with maps beside the cores of lines.
 
 Stem and blocks are those of the line reader of PP-OCR, here on whole pages. The modules are defined in the order in
 which the published graph runs them, on which `drethtr.network.pretrained` relies. `drethtr.layout.network` computes the

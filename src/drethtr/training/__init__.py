@@ -11,5 +11,5 @@ snapshot.py    all that is needed to resume, bit for bit
 devices.py     one device, or several equal processes
 rescorer.py    the same for the language model of whole texts
 finetuning/    a plan for few lines, their split, the run it makes, and what that did
-layout/        the same for the network that finds lines; its sources are marked pages
+layout/        the same for the line detector; its sources are marked pages
 """

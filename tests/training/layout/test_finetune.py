@@ -1,4 +1,4 @@
-"""When a network that finds lines counts as better than the one it started from."""
+"""When a line detector counts as better than the one it started from."""
 
 import pytest
 

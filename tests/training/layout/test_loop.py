@@ -1,4 +1,4 @@
-"""Training the network that finds lines: it learns, and a killed run ends as if nothing had happened."""
+"""Training the line detector: it learns, and a killed run ends as if nothing had happened."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""`drethtr model finetune`: adapt a model, or the network that finds lines, to your own lines or pages."""
+"""`drethtr model finetune`: adapt a model, or the line detector, to your own lines or pages."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from drethtr.training.finetuning import Plan
 
 ONLY_OF_LINES = "old_data", "adapter", "learning_curve", "cross_fit", "minimum_count", "drop_unused", "dry_run"
-"""Options that have no effect on the network that finds lines."""
+"""Options that have no effect on the line detector."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +194,7 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
 
 
 def finetune_on_pages(options: FinetuneOptions) -> bool:
-    """Fine-tune the network that finds lines on pages, and report; returns False if it did not improve."""
+    """Fine-tune the line detector on pages, and report; returns False if it did not improve."""
     from drethtr.cli.model.finetune_report import layout_summary
     from drethtr.training.finetuning.finetune import folder_of
     from drethtr.training.layout.finetune import finetune_layout

@@ -49,7 +49,7 @@ def material_text(material: Material) -> str:
 
 
 def layout_summary(outcome: LayoutOutcome, output: Path) -> str:
-    """What fine-tuning of the network that finds lines changed on the validation pages."""
+    """What fine-tuning of the line detector changed on the validation pages."""
     names = {"f": "F", "found": "found", "merged": "merged", "false_per_line": "false"}
     rows = [
         [row, *(figure(figures[name], 1) for name in names)]

@@ -177,7 +177,7 @@ def description(model: Model, path: Path) -> list[str]:
 
 
 def lines_description(model: LineModel, path: Path) -> list[str]:
-    """The description of a network that finds lines, line by line."""
+    """The description of a line detector, line by line."""
     lines = [
         f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.parameter_count:,} parameters; finds lines, see --lines",
         f"hash: {model.hash}",

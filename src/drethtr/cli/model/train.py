@@ -1,4 +1,4 @@
-"""`drethtr model train` and `train-layout`: train a model, or a network that finds lines, from a run file."""
+"""`drethtr model train` and `train-layout`: train a model, or a line detector, from a run file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

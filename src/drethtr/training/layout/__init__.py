@@ -1,1 +1,1 @@
-"""Training of the network that finds lines: marked pages in, `drethtr.layout.finder.MarkedPage`, and maps to learn."""
+"""Training of the line detector: marked pages in, `drethtr.layout.finder.MarkedPage`, and maps to learn."""

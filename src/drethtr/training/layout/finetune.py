@@ -1,4 +1,4 @@
-"""finetune_layout(data, output): adapt the network that finds lines to pages whose lines a person has corrected.
+"""finetune_layout(data, output): adapt the line detector to pages whose lines a person has corrected.
 
 The run is in a folder beside the result, `mine.run` for `mine.safetensors`; an interrupted one continues from there.
 """

@@ -1,4 +1,4 @@
-"""train_layout(run): the training of the network that finds lines, top to bottom.
+"""train_layout(run): the training of the line detector, top to bottom.
 
 It shares with `drethtr.training.loop` all that does not depend on what is learned: streams, optimizer, average,
 snapshots, log.

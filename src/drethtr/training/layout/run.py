@@ -1,4 +1,4 @@
-"""The complete configuration of a training run of the network that finds lines."""
+"""The complete configuration of a training run of the line detector."""
 
 from dataclasses import dataclass, field
 
