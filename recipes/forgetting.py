@@ -17,7 +17,7 @@ from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.backends import CPU
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model.file import load_model
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, gather
 from drethtr.training.finetuning.interpolation import interpolate, weights_at_start, with_language

@@ -15,7 +15,7 @@ import typer
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.confidence.error_rate import UNKNOWN_HAND, ErrorRate, doubt_of
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 

@@ -11,7 +11,7 @@ from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.recognition.network import ImageMemory, Network
+from drethtr.recognition.protocol import ImageMemory, Network
 
 VOCABULARY = 12
 

@@ -24,7 +24,7 @@ from drethtr.recognition.decoding.strategies import Strategy as Strategy
 from drethtr.recognition.decoding.strategies import VerifiedDrafts as VerifiedDrafts
 from drethtr.recognition.model.file import Model as Model
 from drethtr.recognition.model.file import load_model as load_model
-from drethtr.recognition.network import Precision as Precision
+from drethtr.recognition.protocol import Precision as Precision
 from drethtr.recognition.reading import Alternative as Alternative
 from drethtr.recognition.reading import Character as Character
 from drethtr.recognition.reading import Evidence as Evidence

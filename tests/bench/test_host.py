@@ -7,7 +7,7 @@ from conftest import written
 from drethtr import Recognizer
 from drethtr.bench.host import Replayed, measure
 from drethtr.recognition.decoding.strategies import CTC, Beam, Joint
-from drethtr.recognition.network import Network
+from drethtr.recognition.protocol import Network
 
 LINES = [written(text) for text in ("abc", "a cab and a longer line", "fed a bad face")]
 

@@ -21,7 +21,7 @@ from drethtr.documents.read import read_page
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
-from drethtr.recognition.network import Precision, precision_named
+from drethtr.recognition.protocol import Precision, precision_named
 from drethtr.recognition.reading import DOUBTFUL
 
 READING = {field.name for field in fields(ReadingOptions)}

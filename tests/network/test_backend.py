@@ -16,7 +16,7 @@ from drethtr.network.network import BatchMemory
 from drethtr.network.tree import of_similar_size
 from drethtr.recognition.batching import WIDTH_STEP
 from drethtr.recognition.model.file import SHIPPED, load_model
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 
 
 def test_stack_fills_up_with_paper():

@@ -21,7 +21,7 @@ from drethtr.network.resident import ResidentSearch, captured
 from drethtr.paper.speed.decoding import Task, build
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.model.architecture import Learned, Light, Retentive
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU with CUDA")
 CUDA = torch.device("cuda")

@@ -14,7 +14,7 @@ from drethtr.network.padded import Padded
 from drethtr.network.precision import cast, pays_for_steps
 from drethtr.paper.variants import RETHTR_SMALL, Gated, JointSoftmax, ResNet50, SwishGate
 from drethtr.recognition.model.architecture import BASE, COMPACT, PPOCR, SMALL, EfficientNetV2S, Retentive
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 
 WIDTHS = torch.tensor([300, 180])
 

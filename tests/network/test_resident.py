@@ -25,7 +25,7 @@ from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import Learned, Light, Retentive
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 

@@ -25,7 +25,7 @@ from drethtr.recognition.decoding.decoded import Decoded
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.model.architecture import SMALL
 from drethtr.recognition.model.file import SHIPPED, Model, load_model
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import UNK
 

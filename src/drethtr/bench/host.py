@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from drethtr.base.errors import DataError
 from drethtr.images.line import Line
-from drethtr.recognition.network import Network
+from drethtr.recognition.protocol import Network
 from drethtr.recognition.recognizer import Recognizer
 
 CALLS = frozenset({"encode", "keep", "score_trees", "score_texts", "begin", "step", "reorder"})

@@ -34,8 +34,8 @@ from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logist
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.model.file import Model
-from drethtr.recognition.network import Precision
 from drethtr.recognition.onnx.network import supports
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 

@@ -20,8 +20,8 @@ from drethtr.recognition.decoding.joint import ScoredText
 from drethtr.recognition.decoding.scorer import LanguageScorer
 from drethtr.recognition.decoding.strategies import CTC, DEFAULT_WEIGHTS, Joint, Strategy
 from drethtr.recognition.model.file import Model
-from drethtr.recognition.network import Network, TextTree
 from drethtr.recognition.pieces import PreparedPiece
+from drethtr.recognition.protocol import Network, TextTree
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 

@@ -17,12 +17,12 @@ from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
-from drethtr.recognition import network as protocol
+from drethtr.recognition import protocol
 from drethtr.recognition.batching import group_by_width, in_memory, padded_lines, padded_width
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
 from drethtr.recognition.model.file import Model, Rescorer, settings_errors
 from drethtr.recognition.model.weights import Array, Weights
-from drethtr.recognition.network import Precision, TextTree
+from drethtr.recognition.protocol import Precision, TextTree
 from drethtr.text.tokenizer import Tokenizer
 
 Built = TypeVar("Built", bound=nn.Module)
@@ -56,7 +56,7 @@ def memory_errors() -> Iterator[None]:
 
 
 class TorchNetwork:
-    """A `drethtr.recognition.network.Network` in torch; lines of similar width form a batch.
+    """A `drethtr.recognition.protocol.Network` in torch; lines of similar width form a batch.
 
     Args:
         as_on_gpu: Whether batches have few shapes, and greedy and beam search stay on the device

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from drethtr.recognition.network import TextTree
+from drethtr.recognition.protocol import TextTree
 from drethtr.text.tokenizer import PAD
 
 

@@ -29,7 +29,7 @@ from drethtr.recognition.decoding.stepwise import (
     highest,
 )
 from drethtr.recognition.decoding.strategies import DECODERS, NUMBERED, Strategy
-from drethtr.recognition.network import Network
+from drethtr.recognition.protocol import Network
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LIMIT = 94

@@ -14,8 +14,8 @@ from drethtr.pictures.canvas import GRAY, Canvas, Color, Label, Photo, Rectangle
 from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.decoding.strategies import name_of
-from drethtr.recognition.network import Attention
 from drethtr.recognition.pieces import stitch
+from drethtr.recognition.protocol import Attention
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS

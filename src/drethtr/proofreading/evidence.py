@@ -23,7 +23,7 @@ from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Beginnin
 from drethtr.recognition.decoding.ctc_search import CTCPath, align, best_path
 from drethtr.recognition.decoding.decoded import LogProbs, edges
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.network import TextTree
+from drethtr.recognition.protocol import TextTree
 from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
 from drethtr.text.tokenizer import EOS, Tokenizer

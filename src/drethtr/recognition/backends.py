@@ -7,8 +7,8 @@ from pathlib import Path
 
 from drethtr.base.errors import ConfigError, require
 from drethtr.recognition.model.file import Model, settings_errors
-from drethtr.recognition.network import Network, Precision
 from drethtr.recognition.onnx.network import OnnxNetwork, supports
+from drethtr.recognition.protocol import Network, Precision
 
 AUTO, CPU = "auto", "cpu"
 KINDS = (CPU, "cuda", "mps")

@@ -19,8 +19,8 @@ from drethtr.recognition.confidence.evidence import Features, gather, line_featu
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
-from drethtr.recognition.network import Network
 from drethtr.recognition.posteriors import Posteriors, token_texts
+from drethtr.recognition.protocol import Network
 from drethtr.recognition.reading import Alternative, Character, Evidence, Reading
 from drethtr.text.tokenizer import UNK
 

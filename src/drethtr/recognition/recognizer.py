@@ -35,9 +35,9 @@ from drethtr.recognition.decoding.strategies import (
 from drethtr.recognition.decoding.strategies import name_of as strategy_name
 from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import SHIPPED, Model
-from drethtr.recognition.network import Network, Precision, precision_named
 from drethtr.recognition.pieces import PieceReader, ReadPiece, reading_of, stitch
 from drethtr.recognition.posteriors import Posteriors, joined
+from drethtr.recognition.protocol import Network, Precision, precision_named
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 
 Item = TypeVar("Item")

@@ -13,7 +13,7 @@ from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.decoding.strategies import Joint
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.recognition.model.file import Rescorer
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
 
 OF_CHARACTERS, OF_WORDS = (

@@ -9,7 +9,7 @@ from drethtr.recognition.confidence.evidence import gather, in_both, line_featur
 from drethtr.recognition.decoding.decoded import Decoded, View, entropy_of_steps, located
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.decoding.strategies import CTC, Greedy
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 
 
 def seen(model, network, *texts):

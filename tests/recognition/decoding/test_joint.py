@@ -24,7 +24,7 @@ from drethtr.recognition.decoding.joint import (
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer, log_softmax
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.model.architecture import Retentive
-from drethtr.recognition.network import TextTree
+from drethtr.recognition.protocol import TextTree
 from drethtr.text.tokenizer import BOS, EOS
 
 

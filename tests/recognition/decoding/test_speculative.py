@@ -20,7 +20,7 @@ from drethtr.recognition.decoding.speculative import Continuation, verify
 from drethtr.recognition.decoding.stepwise import BeamSearch, beam_search
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts, write_greedily
 from drethtr.recognition.model.architecture import Retentive
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.text.tokenizer import BLANK, EOS
 
 ROOT = Path(__file__).parents[3]

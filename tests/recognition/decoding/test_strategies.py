@@ -23,7 +23,7 @@ from drethtr.recognition.decoding.joint import (
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.model.architecture import RescorerConfig
-from drethtr.recognition.network import TextTree
+from drethtr.recognition.protocol import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD, SPECIALS, Characters
 
 STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]

@@ -33,8 +33,8 @@ from drethtr.recognition.model.architecture import (
 )
 from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import SHIPPED, Rescorer, load_model
-from drethtr.recognition.network import TextTree
 from drethtr.recognition.onnx.network import OnnxNetwork, supports
+from drethtr.recognition.protocol import TextTree
 
 VOCABULARY = 13
 WRITTEN = Path(__file__).parents[3] / "samples" / "000000.png"

@@ -187,7 +187,7 @@ def drift(
     from drethtr.recognition.decoding.strategies import strategy_named
     from drethtr.recognition.model.adapter import load_named
     from drethtr.recognition.model.file import SHIPPED
-    from drethtr.recognition.network import precision_named
+    from drethtr.recognition.protocol import precision_named
 
     refuse_results(json_file, force=force)
     strategy = None if decoder is None else strategy_named(decoder)

@@ -100,7 +100,7 @@ def strategies(
     """Compare the decoders of the included model, on real lines."""
     device = race.open()
     from drethtr.paper.speed.peers import measure_strategies
-    from drethtr.recognition.network import precision_named
+    from drethtr.recognition.protocol import precision_named
 
     lines = [known.line for known in read_lines(data, 2 if race.quick else count)]
     chosen = strategies_named(decoders), numbers(batches), race.rounds, device, precision_named(precision)
@@ -128,7 +128,7 @@ def peers(
     """Compare the included model with TrOCR, rapidocr, Tesseract and kraken, where installed, on real lines."""
     device = race.open()
     from drethtr.paper.speed.peers import PEERS, check_kraken, measure
-    from drethtr.recognition.network import precision_named
+    from drethtr.recognition.protocol import precision_named
 
     chosen = [named("peer", name, {peer: peer for peer in PEERS}) for name in parts(others)]
     if kraken_model is not None:

@@ -17,8 +17,8 @@ from drethtr.network.retention import CHUNK
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
-from drethtr.recognition.network import Precision
 from drethtr.recognition.pieces import PreparedPiece
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, PAD
 

@@ -38,7 +38,7 @@ from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints
 from drethtr.recognition.model.architecture import PRESETS, MixerConfig, NetworkConfig, Retentive
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
-from drethtr.recognition.network import ImageMemory, Network, Precision, State
+from drethtr.recognition.protocol import ImageMemory, Network, Precision, State
 from drethtr.text.tokenizer import BOS, EOS
 
 PAPER_HEIGHT = 64

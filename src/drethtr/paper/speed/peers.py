@@ -25,7 +25,7 @@ from drethtr.paper.speed.race import Contender, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import SHIPPED, load_model
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.recognizer import Recognizer
 
 Item = TypeVar("Item")

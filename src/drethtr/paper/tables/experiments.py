@@ -46,8 +46,8 @@ from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import Model, load_model
-from drethtr.recognition.network import ImageMemory, TextTree
 from drethtr.recognition.pieces import PreparedPiece
+from drethtr.recognition.protocol import ImageMemory, TextTree
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 from drethtr.training.run import RunConfig

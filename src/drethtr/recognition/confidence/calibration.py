@@ -12,7 +12,7 @@ import numpy as np
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
 
 CHARACTER_FEATURES, WORD_FEATURES = 6, 6

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.decoding.ctc_search import CTCPath
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
-from drethtr.recognition.network import Dimensions
+from drethtr.recognition.protocol import Dimensions
 from drethtr.recognition.reading import Evidence
 from drethtr.text.tokenizer import BLANK
 

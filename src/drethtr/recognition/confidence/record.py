@@ -18,7 +18,7 @@ from drethtr.recognition.confidence.checks import (
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.recognition.network import Precision
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.reading import Flag
 
 BLANK = Blank()

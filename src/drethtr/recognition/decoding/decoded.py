@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from drethtr.recognition.decoding.ctc_search import CTCPath, align, best_path
 from drethtr.recognition.decoding.stepwise import Hypothesis
-from drethtr.recognition.network import ImageMemory, Logits
+from drethtr.recognition.protocol import ImageMemory, Logits
 from drethtr.text.tokenizer import BOS, EOS
 
 IMPOSSIBLE = -1e4

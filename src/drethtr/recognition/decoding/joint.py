@@ -26,7 +26,7 @@ from drethtr.recognition.decoding.ctc_search import CTCText, search_languages
 from drethtr.recognition.decoding.decoded import CTCScores, LogProbs, View
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
-from drethtr.recognition.network import Network, TextTree
+from drethtr.recognition.protocol import Network, TextTree
 from drethtr.text.tokenizer import EOS
 
 Tokens = tuple[int, ...]

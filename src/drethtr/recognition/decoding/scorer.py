@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.recognition.decoding.stepwise import BeamSearch, Floats, Hypothesis, Ints, beam_search
-from drethtr.recognition.network import ImageMemory, Logits, Network, State, TextTree
+from drethtr.recognition.protocol import ImageMemory, Logits, Network, State, TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 MAX_TOKENS = 400

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Paths, common_prefix
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
-from drethtr.recognition.network import TextTree
+from drethtr.recognition.protocol import TextTree
 from drethtr.text.tokenizer import BLANK, EOS
 
 

@@ -52,7 +52,7 @@ from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
 from drethtr.recognition.decoding.stepwise import Hypothesis
-from drethtr.recognition.network import Network
+from drethtr.recognition.protocol import Network
 
 MAX_ALTERNATIVES = 99  # `Beam` takes at most 100 beams, which are one text and its alternatives
 

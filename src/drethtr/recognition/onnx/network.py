@@ -31,7 +31,6 @@ from drethtr.recognition.model.architecture import (
 )
 from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import Rescorer
-from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, TextTree
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
@@ -43,6 +42,7 @@ from drethtr.recognition.onnx.text import (
     tree_feeds,
     tree_graph,
 )
+from drethtr.recognition.protocol import Attention, Dimensions, ImageMemory, Logits, TextTree
 
 KNOWN = {
     "architecture": DecoderOnly,
@@ -92,7 +92,7 @@ class TextState(NamedTuple):
 
 
 class OnnxNetwork:
-    """See `drethtr.recognition.network.Network`.
+    """See `drethtr.recognition.protocol.Network`.
 
     Args:
         config: The architecture.

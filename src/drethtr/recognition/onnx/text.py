@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig, Retentive
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
-from drethtr.recognition.network import TextTree
 from drethtr.recognition.onnx.graph import Array, Graph, whole
 from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
 from drethtr.recognition.onnx.protobuf import ElementType
+from drethtr.recognition.protocol import TextTree
 
 
 class LayerDecay(NamedTuple):
