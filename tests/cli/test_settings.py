@@ -72,8 +72,8 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
     own.write_text('[finetune]\nold-data = ["a", "b"]\n[data.import]\nlayout = "jam"\n')
     assert "unknown layout 'jam'" in drethtr("data", "import", ".", "out.parquet").err
     for setting, message in (
-        ('["a", "b"]', "usable lines"),
-        ('"a"', "usable lines"),
+        ('["a", "b"]', "a: matches no file or folder"),
+        ('"b"', "b: matches no file or folder"),
         ("[true]", "old-data: expected a list, got [True]"),
     ):
         own.write_text(f"[finetune]\nold_data = {setting}\n")
