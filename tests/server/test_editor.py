@@ -478,6 +478,21 @@ def test_no_more_people_are_remembered_than_shown(client, page, monkeypatch):
     assert [one["id"] for one in here] == ["2"]
 
 
+@pytest.mark.parametrize(
+    ("tag", "error"),
+    [
+        ({"name": "person", "start": 20, "length": 500}, "beyond the end of the text"),
+        ({"name": "drethtr", "start": 0, "length": 5, "details": {"review": "confirmed"}}, "tags must be a list"),
+        ({"name": "person", "start": 0, "length": 5, "details": {"continued": "true"}}, "tags must be a list"),
+    ],
+    ids=["place", "name", "detail"],
+)
+def test_a_tag_is_on_the_text_and_says_nothing_of_its_line(client, page, line, tag, error):
+    headers = {"If-Match": line["revision"]}
+    answer = client.put(address(page, line), json={"tags": [tag]}, headers=headers)
+    assert answer.status_code in (400, 422) and error in answer.text  # no tag, or none of this text
+
+
 def test_tags_are_kept_as_in_transkribus_and_move_with_the_text(client, page, line):
     words = line["text"].split()
     start = len(words[0]) + 1

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from drethtr.base.errors import DataError
 from drethtr.documents.markup import clean
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
@@ -58,10 +59,14 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
     """Change the text, the review or the place of a line.
 
     Raises:
-        DataError: if there is no such line.
+        DataError: if there is no such line, or a new tag is beyond its text.
     """
     old = file.line(line_id)
     written = with_text(old, edit)
+    known = old.transcription.tags if old.transcription else ()
+    for tag in edit.tags or ():
+        if tag.start + tag.length > len(written.text) and tag not in known:
+            raise DataError(f"the tag {tag.name!r} is beyond the end of the text of line {line_id!r}")
     new = written if edit.baseline is None and edit.polygon is None else at_place(written, edit, file, context)
     notes = list[Change]()
 
@@ -80,9 +85,8 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
         note("place", old.text, new.text)
     changed = file.with_line(new)
     if edit.tags is not None:
-        before = old.transcription.tags if old.transcription else ()
         changed = changed.with_tags(line_id, edit.tags)
-        note(TAG, listed_tags(before, old.text), listed_tags(edit.tags, new.text))
+        note(TAG, listed_tags(known, old.text), listed_tags(edit.tags, new.text))
     return Changed(changed, (line_id,), tuple(notes))
 
 

@@ -21,6 +21,8 @@ LENGTH = re.compile(r"([{;]\s*length\s*:\s*)(\d{1,9})")
 
 DETAIL = re.compile(r"[{;]\s*([A-Za-z]\w{0,40})\s*:([^;{}]*)")
 PLACE = frozenset({"offset", "length", "continued"})
+OF_ELEMENTS = frozenset({"readingOrder", "structure", "drethtr"})
+"""Entries about an element, which no tag may be called."""
 CODES = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 NOT_IN_NAME, NOT_IN_KEY = re.compile(r"[{}\s]+"), re.compile(r"\W+")

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from drethtr.base.errors import ConfigError
+from drethtr.documents.page_xml.custom import OF_ELEMENTS, PLACE
 from drethtr.documents.points import MAX_COORDINATE, Box, Points, box_around
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.layout import Action
@@ -121,10 +122,11 @@ def is_tag(value: object) -> bool:
     return (
         isinstance(name, str)
         and WORD.fullmatch(name) is not None
+        and name not in OF_ELEMENTS
         and all(map(is_offset, places))
         and isinstance(details, dict)
         and all(
-            WORD.fullmatch(key) and isinstance(detail, str) and len(detail) <= MAX_ID_LENGTH
+            WORD.fullmatch(key) and key not in PLACE and isinstance(detail, str) and len(detail) <= MAX_ID_LENGTH
             for key, detail in details.items()
         )
     )
