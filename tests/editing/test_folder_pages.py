@@ -9,11 +9,13 @@ import pytest
 from edited_folders import foreign, put_page, scan
 from PIL import Image
 
+from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
 from drethtr.editing.export import archive_path, export
 from drethtr.editing.folder_pages import Listing, find_pages, folder_page_of
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
+from drethtr.pages.source import open_originals
 
 
 def described(folder):
@@ -106,6 +108,58 @@ def test_each_page_of_a_book_has_its_file(tmp_path):
     image = Image.new("L", (300, 400), 255)
     image.save(tmp_path / "book.tif", save_all=True, append_images=[image])
     assert described(tmp_path) == {"book.tif page 1": "book_0001.page.xml", "book.tif page 2": "book_0002.page.xml"}
+
+
+def put_book(folder, pages, *files):
+    """Write a TIFF of so many pages, and page files that name it."""
+    image = Image.new("L", (300, 400), 255)
+    image.save(folder / "book.tif", save_all=True, append_images=[image] * (pages - 1))
+    for name in files:
+        path = put_page(folder, "a", "alto" if ".alto" in name else "page")
+        (folder / name).write_text(path.read_text(encoding="utf-8").replace("a.png", "book.tif"), encoding="utf-8")
+        for own in (path, folder / "a.png"):
+            own.unlink()
+
+
+def test_a_file_that_names_no_page_of_a_book_is_shown_with_the_message_of_transcribe(tmp_path):
+    put_book(tmp_path, 3, "book.page.xml", "p0002.xml")
+    pages = {page.name: page for page in find_pages(tmp_path)}
+    with pytest.raises(DataError) as refused:
+        open_originals(tmp_path / "p0002.xml")
+    assert list(pages) == ["book.page.xml", *(f"book.tif page {number}" for number in (1, 2, 3)), "p0002.xml"]
+    assert pages["p0002.xml"].error == refused.value.reason and "such as book_0001.xml" in refused.value.reason
+    assert pages["p0002.xml"].source is None and pages["p0002.xml"].xml_path == tmp_path / "p0002.xml"
+
+
+@pytest.mark.parametrize("left", [1, 2])
+def test_texts_of_pages_that_a_book_has_no_more_are_shown(tmp_path, left):
+    files = [f"book_000{number}.page.xml" for number in (1, 2, 3)]
+    put_book(tmp_path, 3, *files)
+    assert list(described(tmp_path).values()) == files
+    put_book(tmp_path, left)
+    assert sorted(described(tmp_path).values()) == files
+    errors = {page.name: page.error for page in find_pages(tmp_path) if page.error}
+    assert list(errors) == files[left:]
+    assert f"describes page 3, but {tmp_path / 'book.tif'} has only {left};" in errors["book_0003.page.xml"]
+
+
+def test_the_only_page_of_a_book_is_not_that_of_another_number(tmp_path):
+    put_book(tmp_path, 1, "book_0002.page.xml")
+    assert described(tmp_path) == {"book.tif": "book.page.xml", "book_0002.page.xml": "book_0002.page.xml"}
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+def test_of_several_files_of_one_page_of_a_book_the_best_is_shown(tmp_path, pages):
+    put_book(tmp_path, pages, "book_0001.page.xml", "book_0001.alto.xml", "book_0001.xml")
+    foreign(tmp_path / "book_0001.alto.xml")
+    shown = [(page.xml_path.name, page.error) for page in find_pages(tmp_path)]
+    assert shown == [("book_0001.alto.xml", None), ("book_0002.page.xml", None)][:pages]
+
+
+def test_a_photograph_has_all_files_that_name_it(tmp_path):
+    path = put_page(tmp_path, "a")
+    path.rename(tmp_path / "a_0017.xml")
+    assert described(tmp_path) == {"a.png": "a_0017.xml"}
 
 
 def test_scans_of_one_name_have_files_of_their_own(tmp_path):

@@ -12,7 +12,16 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import file_mark, is_file
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered_stem, page_stem, walk_visible
+from drethtr.documents.beside import (
+    DESCRIPTION,
+    IMAGES,
+    image_beside,
+    numbered_stem,
+    page_among,
+    page_stem,
+    walk_visible,
+    without_number,
+)
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
 from drethtr.documents.page import file_name
@@ -175,7 +184,10 @@ def image_name(file: Path, head: bytes | None) -> str:
 def pages_of_scan(
     folder: Path, scan: Path, xml_files: Mapping[Path, list[Path]], stems: Mapping[tuple[Path, str], int]
 ) -> Iterator[FolderPage]:
-    """The pages of a scan with their files; of a scan elsewhere those that have one, as if it lay beside it."""
+    """The pages of a scan with their files, then the files of pages that it lacks, with an error.
+
+    Of a scan elsewhere those that have a file, as if it lay beside it.
+    """
     described = xml_files.get(scan, [])
     inside = scan.is_relative_to(folder)
     shown = scan if inside else described[0].with_name(scan.name)
@@ -186,15 +198,37 @@ def pages_of_scan(
         own_file = described[0] if described else scan.with_name(f"{own_stem}{FORMATS['page'].ending}")
         yield folder_page_of(folder, shown, own_file, None, error.reason)
         return
+    best: dict[int, Path] = {}
+    lost = []
+    for file in described:
+        try:
+            best.setdefault(page_described(file, scan, sources).number, file)
+        except DataError as error:
+            lost.append(folder_page_of(folder, file, file, None, error.reason))
     for source in sources:
-        if source.pages == 1:
-            stem, own = own_stem, described
-        else:
-            stem = numbered_stem(scan.stem, source.number)
-            own = [file for file in described if page_stem(file) == stem]
-        if own or inside:
-            xml_path = own[0] if own else scan.with_name(f"{stem}{FORMATS['page'].ending}")
+        if source.number in best or inside:
+            stem = own_stem if source.pages == 1 else numbered_stem(scan.stem, source.number)
+            xml_path = best.get(source.number) or scan.with_name(f"{stem}{FORMATS['page'].ending}")
             yield folder_page_of(folder, shown, xml_path, source)
+    yield from lost
+
+
+def page_described(file: Path, scan: Path, sources: Sequence[PageSource]) -> PageSource:
+    """The page of a scan that a file describes.
+
+    Raises:
+        DataError: if the scan lacks it, as one that had more pages before, or the name selects none of several.
+    """
+    stem = page_stem(file)
+    if scan.suffix.lower() in SEVERAL and stem != scan.stem and without_number(stem) == scan.stem:
+        number = int(stem.removeprefix(f"{scan.stem}_"))
+        if number > len(sources):
+            raise DataError(
+                f"describes page {number}, but {scan} has only {len(sources)}; "
+                "put the former scan back, or correct the number in the name of this file",
+                file,
+            )
+    return page_among(sources, file, scan)
 
 
 def folder_page_of(
