@@ -129,6 +129,12 @@ class Editor(ABC):
     after_lines: ClassVar[Collection[str]] = ()
     """Elements that must follow the lines of a region."""
 
+    before_text: ClassVar[Collection[str]]
+    """Elements that must precede the text of a line."""
+
+    text_parts: ClassVar[Collection[str]]
+    """The elements of a text."""
+
     @cached_property
     def splicer(self) -> Splicer:
         """Inserts elements into the file."""
@@ -162,9 +168,26 @@ class Editor(ABC):
             DataError: if the format has no tags.
         """
 
-    @abstractmethod
+    def set_parts(self, element: Element, parts: Sequence[Element | ET.Element]) -> Iterator[Edit]:
+        """Make these the parts of a text: those of the file stay where they are, others are new."""
+        known = element.all(*self.text_parts)
+        before = [one for one in element.all(*self.before_text) if not known or one.start < known[0].start]
+        after, new, staying = before[-1] if before else None, list[ET.Element](), set[int]()
+        for part in parts:
+            if isinstance(part, ET.Element):
+                new.append(part)
+                continue
+            if new:
+                yield self.splicer.insert(element, after, new)
+            after, new = part, []
+            staying.add(part.start)
+        if new:
+            yield self.splicer.insert(element, after, new)
+        yield from (self.splicer.remove(part) for part in known if part.start not in staying)
+
     def remove_text(self, element: Element) -> Iterator[Edit]:
         """Remove the text and words of a line."""
+        yield from self.set_parts(element, ())
 
     @abstractmethod
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
@@ -333,10 +356,12 @@ MAX_WORDS = 500
 """Words of a line whose counterparts are looked for: comparing takes the product of both numbers."""
 
 
-def counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of words that stay, or that are replaced one by one, in the old and in the new text."""
+def counterparts(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+    """The place in the old text of each word of the new one, by its place there, that stays or replaces one other."""
+    found = dict[int, int]()
     if max(len(old), len(new)) > MAX_WORDS:  # no line of handwriting
-        return
+        return found
     for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal" or last - first == end - begin:
-            yield from zip(range(first, last), range(begin, end), strict=True)
+            found |= zip(range(begin, end), range(first, last), strict=True)
+    return found

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import takewhile
 from xml.etree import ElementTree as ET
 
 from drethtr.base.errors import DataError
@@ -30,15 +29,14 @@ KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
 OF_TEXT = ("CONTENT", "SUBS_TYPE", "SUBS_CONTENT")
 """Attributes that hold as long as the text of a word does: that without its HYP, and of what word it is a part."""
 
-PARTS = ("String", "SP", "HYP")
-"""The elements of a text."""
-
 
 class ALTOEditor(Editor):
     """Edits ALTO: text in String elements, reviews in the attribute `CS` and a tag."""
 
     id_name = "ID"
     region_name = "TextBlock"
+    before_text = ("Shape",)
+    text_parts = ("String", "SP", "HYP")
 
     @cached_property
     def confirmed_tags(self) -> list[str]:
@@ -64,7 +62,7 @@ class ALTOEditor(Editor):
         words, made = words_of(line), string_elements(line, self.ids, style)
         strings, spaces = strings_and_spaces(element)
         texts = [word.text for word in old.words] or list(map(content_of, strings))
-        before = {here: there for there, here in counterparts(texts, [word.text for word in words])}
+        before = counterparts(texts, [word.text for word in words])
         same = {here for here, there in before.items() if old.words and words[here].text == texts[there]}
         hyphens = [part for part in element.all("HYP") if strings and part.start > strings[-1].start]
         last, old_last = len(words) - 1, len(texts) - 1
@@ -95,27 +93,8 @@ class ALTOEditor(Editor):
         if tags := [tag for tag in old.attributes.get("TAGREFS", "").split() if tag not in self.doubtful_tags]:
             new.set("TAGREFS", " ".join(tags))
 
-    def set_parts(self, element: Element, parts: Sequence[Element | ET.Element]) -> Iterator[Edit]:
-        """Make these the parts of a line: those of the file stay where they are, others are new."""
-        before = list(takewhile(lambda child: child.name not in PARTS, element.children))
-        after, new, staying = before[-1] if before else None, list[ET.Element](), set[int]()
-        for part in parts:
-            if isinstance(part, ET.Element):
-                new.append(part)
-                continue
-            if new:
-                yield self.splicer.insert(element, after, new)
-            after, new = part, []
-            staying.add(part.start)
-        if new:
-            yield self.splicer.insert(element, after, new)
-        yield from (self.splicer.remove(part) for part in element.all(*PARTS) if part.start not in staying)
-
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
         raise DataError("ALTO cannot tag parts of a line; export this page as PAGE and use that")
-
-    def remove_text(self, element: Element) -> Iterator[Edit]:
-        yield from map(self.splicer.remove, element.all(*PARTS))
 
     def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         yield from self.set_text(element, line, old)

@@ -9,16 +9,26 @@ from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_xml.custom import ENTRY, entry_of, moved, tags_of, without_tags
-from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, in_one_row, own_doubts, read_text, whole_text
+from drethtr.documents.page_xml.reader import (
+    CUSTOM_INDEX,
+    UNCLEAR,
+    by_custom_index,
+    chosen_text,
+    in_one_row,
+    own_doubts,
+    read_text,
+    whole_text,
+)
 from drethtr.documents.page_xml.writer import (
     add_coords,
     kind_attributes,
     region_element,
-    transcription_elements,
+    text_element,
     unclear,
+    word_element,
 )
 from drethtr.documents.points import Box, box_around, flat_polygon, written
-from drethtr.documents.transcription import Review, Tag
+from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
@@ -30,19 +40,21 @@ class PageXMLEditor(Editor):
     id_name = "id"
     region_name = "TextRegion"
     after_lines = ("TextEquiv", "TextStyle")
+    before_text = ("AlternativeImage", "Coords", "Baseline")
+    text_parts = ("Word", "Glyph", "TextEquiv")
 
     def set_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         """Insert words and text after the Baseline; if there are words without text, they stay and none are added.
 
         Tags of the text move with it.
         """
-        yield from self.replace_text(element, line)
+        yield from self.replace_text(element, line, old)
         if (custom := moved_tags(element, line)) != element.attributes.get("custom", ""):
             yield self.splicer.set_attribute(element, "custom", custom or None)
 
     def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         assert line.transcription is not None
-        yield from self.replace_text(element, line)
+        yield from self.replace_text(element, line, old)
         yield self.mark(element, moved_tags(element, line), line.transcription.review)
 
     def lost_tags(self, element: Element, text: str) -> Sequence[str]:
@@ -64,21 +76,45 @@ class PageXMLEditor(Editor):
         custom = " ".join([rest, *(moved(entry_of(tag), text, whole).custom for tag in new)]).strip()
         yield self.splicer.set_attribute(element, "custom", custom or None)
 
-    def replace_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Replace text and words; a word that stays, or is replaced by one other, keeps its id and its tags."""
+    def replace_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
+        """Replace words and the text that is read; words that stay as they were and other texts keep their elements."""
         assert line.transcription is not None
-        words = element.all("Word")
-        marked_out = bool(words) and not any(read_text(word)[0] for word in words)
-        yield from map(self.splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
-        *new_words, text = transcription_elements(line.transcription, line.id, self.ids, prefix_of(element))
-        texts = [word.text for word in line.transcription.words]
-        for old, new in counterparts([read_text(word)[0] for word in words], texts if new_words else []):
-            take_over(words[old], new_words[new], texts[new])
-        before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))
-        yield self.splicer.insert(element, before[-1] if before else None, [text] if marked_out else [*new_words, text])
+        known = element.all("Word")
+        words = [word for word in by_custom_index(known) if read_text(word)[0]]
+        parts = list[Element | ET.Element](known)
+        if words or not known:  # else somebody marked out words, which stay
+            new = line.words if all(word.polygon for word in line.words) else ()
+            before = counterparts([read_text(word)[0] for word in words], [word.text for word in new])
+            come_or_go = not len(before) == len(new) == len(known)
+            parts = []
+            for here, word in enumerate(new):
+                if (there := before.get(here)) is None:
+                    id = self.ids.claim(f"{line.id}_w{here + 1}")
+                    parts.append(word_element(word, here, id, prefix_of(element)))
+                    continue
+                parts.append(words[there])
+                was = old.words[there] if old.words else None
+                yield from self.set_word(words[there], word, was, here if come_or_go else None)
+        yield from self.set_parts(element, [*parts, *new_texts(element, line.transcription)])
 
-    def remove_text(self, element: Element) -> Iterator[Edit]:
-        yield from map(self.splicer.remove, element.all("TextEquiv", "Word"))
+    def set_word(self, element: Element, word: PageWord, old: PageWord | None, number: int | None) -> Iterator[Edit]:
+        """Replace the text, place and doubt of the word `old`, if they differ, and its number, if it has one.
+
+        Its attributes and styles stay, its letters go, and its tags move with the text.
+        """
+        custom = before = element.attributes.get("custom", "")
+        if word != old:
+            custom = moved(without_tags(custom, UNCLEAR), whole_text(element), clean(word.text)).custom
+            if word.doubtful:
+                custom = f"{custom} {entry_of(Tag(UNCLEAR, 0, len(word.text)))}".strip()
+            place, text = word_element(word, 0, "", prefix_of(element))
+            if (coords := element.first("Coords")) is not None:
+                yield self.splicer.set_attribute(coords, "points", place.get("points"))
+            yield from self.set_parts(element, [text] if coords is not None else [place, text])
+        if number is not None and CUSTOM_INDEX.search(custom):
+            custom = numbered(custom, number)
+        if custom != before:
+            yield self.splicer.set_attribute(element, "custom", custom or None)
 
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         custom = element.attributes.get("custom", "")
@@ -204,8 +240,7 @@ class PageXMLEditor(Editor):
     def set_number(self, element: Element, number: int) -> Iterator[Edit]:
         custom = element.attributes.get("custom", "")
         if (found := CUSTOM_INDEX.search(custom)) is None or int(found[1]) != number:
-            new = f"readingOrder {{index:{number};}} {INDEX.sub('', custom)}".strip()
-            yield self.splicer.set_attribute(element, "custom", new)
+            yield self.splicer.set_attribute(element, "custom", numbered(custom, number))
 
     def region_texts(self) -> Mapping[str, Element]:
         texts = {id: region.all("TextEquiv") for id, region in self.regions.items()}
@@ -221,9 +256,16 @@ def moved_tags(element: Element, line: TextLine) -> str:
     return " ".join([theirs, *(unclear(line) if own else ())])
 
 
-def take_over(old: Element, new: ET.Element, text: str) -> None:
-    """Give a word the id and the tags of the word in whose place it stands; doubts are those of the new word."""
-    if old.attributes.get("id"):
-        new.set("id", old.attributes["id"])
-    rest = INDEX.sub("", without_tags(old.attributes.get("custom", ""), UNCLEAR))
-    new.set("custom", f"{new.get('custom', '')} {moved(rest, whole_text(old), clean(text)).custom}".strip())
+def new_texts(element: Element, text: Transcription) -> list[Element | ET.Element]:
+    """The texts of a line with a new one in the place and with the index of that which was read."""
+    new, before = text_element(text.text, text.confidence, prefix_of(element)), chosen_text(element)
+    if before is None or not text.text.strip():  # instead of an empty text another one would be read
+        return [new]
+    if index := before.attributes.get("index"):
+        new.set("index", index)
+    return [new if one is before else one for one in element.all("TextEquiv")]
+
+
+def numbered(custom: str, number: int) -> str:
+    """A value of `custom` with another number."""
+    return f"readingOrder {{index:{number};}} {INDEX.sub('', custom)}".strip()

@@ -145,19 +145,17 @@ def unclear(line: TextLine) -> list[str]:
     return [f"unclear {{offset:{start}; length:{length};}}" for start, length in doubts]
 
 
-def transcription_elements(
-    transcription: Transcription, line_id: str, ids: Identifiers, prefix: str = ""
-) -> list[ET.Element]:
+def transcription_elements(transcription: Transcription, line_id: str, ids: Identifiers) -> list[ET.Element]:
     """The elements for the text of a line and, if their positions are known, its words."""
     placed = all(word.polygon for word in transcription.words)
     words = [
-        word_element(word, index, ids.claim(f"{line_id}_w{index + 1}"), prefix)
+        word_element(word, index, ids.claim(f"{line_id}_w{index + 1}"))
         for index, word in enumerate(transcription.words if placed else ())
     ]
-    return [*words, text_element(transcription.text, transcription.confidence, prefix)]
+    return [*words, text_element(transcription.text, transcription.confidence)]
 
 
-def word_element(word: PageWord, index: int, id: str, prefix: str) -> ET.Element:
+def word_element(word: PageWord, index: int, id: str, prefix: str = "") -> ET.Element:
     """A word with its position and text."""
     custom = f"readingOrder {{index:{index};}}"
     if word.doubtful:
@@ -168,7 +166,7 @@ def word_element(word: PageWord, index: int, id: str, prefix: str) -> ET.Element
     return element
 
 
-def text_element(text: str, confidence: float | None, prefix: str) -> ET.Element:
+def text_element(text: str, confidence: float | None, prefix: str = "") -> ET.Element:
     """A text with its confidence."""
     element = ET.Element(f"{prefix}TextEquiv", {} if confidence is None else {"conf": f"{confidence:.4f}"})
     ET.SubElement(element, f"{prefix}Unicode").text = clean(text)
