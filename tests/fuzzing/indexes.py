@@ -47,7 +47,7 @@ COLUMNS = [
     *(("about", name) for name in ("name", "value")),
     *(("pages", name) for name in ("id", "scan", "number", "state", "digest", "confidences", "posteriors")),
     *(("lines", name) for name in ("page", "number", "id", "text", "place")),
-    *(("verdicts", name) for name in ("query", "scan", "number", "line", "probability", "stands")),
+    *(("verdicts", name) for name in ("query", "scan", "number", "line", "probability", "stands", "place")),
 ]
 ODD = st.one_of(
     st.none(),

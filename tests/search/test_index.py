@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from archives import build_index
+from archives import build_index, put_scan
 from edited_folders import approve, put_page
 from made_pages import TEXTS
 
@@ -79,6 +79,24 @@ def test_verdicts_on_hits_are_kept(index):
     again = index.search("the")
     assert places(again)[0] == places([second])[0] and places([first])[0] not in places(again)
     assert places([first])[0] in places(index.search("the letter OR thank OR the")), "another query is another matter"
+
+
+def test_a_verdict_is_not_for_another_line_that_has_the_id_now(index, archive, build):
+    """As after a crop of the scan, or when scans are renumbered."""
+    [judged] = (hit for hit in index.search("the") if places([hit]) == [("one.png", "l2")])
+    index.judge(judged, stands=False)
+    put_scan(archive, "one", [TEXTS[0], *TEXTS[2:4]])
+    assert build() == 1
+    assert TEXTS[2] in [hit.text for hit in index.search("the") if hit.line == judged.line]
+
+
+def test_a_verdict_stays_with_its_line_when_the_page_is_read_again(index, archive, build, recognizer, tmp_path):
+    judged, *others = index.search("the")
+    index.judge(judged, stands=False)
+    page = archive / judged.page.with_suffix(".xml").name
+    page.write_text(page.read_text(encoding="utf-8").replace("received", "perceived"), encoding="utf-8")
+    assert build() == 1 and build(rebuild=True) == 2
+    assert sorted(places(index.search("the"))) == sorted(places(others))
 
 
 def test_a_strict_query_chooses_pages_by_folded_words_as_well(index, monkeypatch):

@@ -8,7 +8,7 @@ import sys
 from contextlib import closing, suppress
 
 import pytest
-from archives import build_index, contents
+from archives import build_index, contents, put_scan
 from conftest import TINY, fresh_model
 from drives import needs_compiler, run_without_locks
 from hostile_files import in_circles, journal_of_several
@@ -184,16 +184,41 @@ def test_what_an_error_interrupts_is_not_written(built, recognizer, tmp_path):
         assert list(index.store.states()) == [first]
 
 
-def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, built, tmp_path):
+WITHOUT_READINGS = "DROP TABLE readings; PRAGMA user_version = 2"
+WITHOUT_PLACES = """DROP TABLE verdicts; PRAGMA user_version = 3; CREATE TABLE verdicts (
+    query TEXT NOT NULL,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    probability REAL NOT NULL,
+    stands INTEGER NOT NULL,
+    PRIMARY KEY (query, scan, number, line)
+) WITHOUT ROWID; INSERT INTO verdicts VALUES ('received', 'archive/one.png', 1, 'l1', 0.9, 0)"""
+
+
+@pytest.mark.parametrize("lacking", [[WITHOUT_PLACES], [WITHOUT_PLACES, WITHOUT_READINGS]])
+@pytest.mark.parametrize("judged", [False, True])
+def test_an_index_of_an_earlier_version_is_searched_and_completed(build, built, archive, tmp_path, lacking, judged):
     path = tmp_path / "a.sqlite"
     with closing(sqlite3.connect(path)) as database:
-        database.executescript("DROP TABLE readings; PRAGMA user_version = 2")
+        database.executescript(";".join(lacking))
     with open_index(path) as index:
-        assert index.search("received")
+        assert not index.search("received")
+        [hit] = index.search("received", rejected=True)
         assert index.store.reading(index.store.key(tmp_path / "none.png", 1)) is None
-    assert build() == 0
+        if judged:
+            index.judge(*index.search("thank"), stands=True)
+    put_scan(archive, "one", ["We received it"])
+    assert build() == 1
+    with open_index(path) as index:
+        assert places_of(index.search("received")) == places_of([hit]), "the verdict was on another line"
+        assert len(index.store.verdicts()) == 1 + judged
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+
+
+def places_of(hits):
+    return [(hit.page, hit.line) for hit in hits]
 
 
 @pytest.mark.parametrize("content", [b"no archive", lzma.compress(b"<PcGts/>")[:-20]])
@@ -283,7 +308,7 @@ STRANGE = [
         (another_file, "not an index"),
         (empty, "not an index"),
         (another_database, "not an index"),
-        (another_version, "format 99, but this drethtr reads format 3"),
+        (another_version, f"format 99, but this drethtr reads format {FORMAT}"),
         (cut_short, "a damaged index"),
         (broken_posteriors, "damaged"),
     ],

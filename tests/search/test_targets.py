@@ -157,6 +157,28 @@ def test_verdicts_on_hits_are_kept_in_the_database(built, tmp_path, url):
         assert second.box == index.search("the")[0].box
 
 
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_verdict_in_a_database_of_an_earlier_version_stays_with_its_line(build, archive, tmp_path, url, judged):
+    import psycopg
+
+    build()
+    fill(url, tmp_path / "a.sqlite")
+    with psycopg.connect(url, autocommit=True) as database:
+        database.execute("ALTER TABLE verdicts DROP COLUMN place")
+        scan = (archive / "one.png").resolve().as_posix()
+        database.execute("INSERT INTO verdicts VALUES ('received', %s, 1, 'l1', 0.9, false)", (scan,))
+    assert not found(url, "received")
+    if judged:
+        with open_index(url) as index:
+            index.judge(*index.search("thank"), stands=True)
+    fill(url, tmp_path / "a.sqlite")
+    assert not found(url, "received")
+    put_scan(archive, "one", ["We received it"])
+    build()
+    fill(url, tmp_path / "a.sqlite")
+    assert [hit[:2] for hit in found(url, "received")] == [("one.png", "l1")], "it was on another line"
+
+
 def test_other_models_and_versions_and_no_index_are_refused(build, tmp_path, url, monkeypatch):
     with pytest.raises(DataError, match="no index; create one with drethtr index FOLDER --to URL"):
         open_index(url)

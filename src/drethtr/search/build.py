@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Self
 
-import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.archive import archive_of
@@ -43,9 +42,6 @@ from drethtr.text.normalize import nfc, visible
 
 UNKNOWN = b""
 """The digest of a page that changed while it was read, which no file has."""
-
-SAME = 2
-"""Pixels by which the edges of a line that has not moved may differ: it was found, and its file has whole pixels."""
 
 Entry = tuple[StoredLine, Posteriors]
 """A line to store, with its posteriors."""
@@ -310,13 +306,6 @@ def unchanged_lines(page: SegmentedPage, known: list[StoredLine], content: bytes
         now = given_line(line.id, place.to_bytes(), line.transcription)
         # A person's text is in the place of the reading; a program's is not.
         is_same = now.certain == before.certain and (now.text == before.text or not now.certain)
-        if is_same and is_unmoved(LinePlace.from_bytes(before.place), place):
+        if is_same and place.is_same(LinePlace.from_bytes(before.place)):
             found[number] = now, posteriors.line(at)
     return found
-
-
-def is_unmoved(before: LinePlace, now: LinePlace) -> bool:
-    """Whether a line is where it was."""
-    if abs(before.width - now.width) > SAME or before.edges.shape != now.edges.shape:
-        return False
-    return bool(np.abs(before.edges - now.edges).max() <= SAME)

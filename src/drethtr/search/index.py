@@ -21,7 +21,7 @@ from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.probability import SearchCalibration, shipped
 from drethtr.search.query import Query, Spelling, parse
-from drethtr.search.records import PageKey, Records, Verdict
+from drethtr.search.records import PageKey, Records, StoredLine, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.store import Store
 
@@ -49,6 +49,7 @@ class Hit:
     query        the query
     key          of its page in the index
     unjudged     the probability without people's verdicts on this hit and on others
+    place        of the line on its page, as in the index
     """
 
     page: Path
@@ -62,6 +63,7 @@ class Hit:
     query: str = field(repr=False)
     key: PageKey = field(repr=False)
     unjudged: float = field(default=0.0, repr=False)
+    place: bytes = field(default=b"", repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The hit as plain values, as in `drethtr search --json`.
@@ -205,14 +207,14 @@ class SearchIndex:
         return "" if known is None else "".join(c for c in dict.fromkeys(letters) if c not in known)
 
     def _judged(self, query: Query, verdicts: Sequence[Verdict]) -> dict[tuple[int, int], bool]:
-        """Verdicts on hits of a query, by page id and line number."""
+        """Verdicts on hits of a query, by page id and line number; not those on lines whose ids others have now."""
         found = {}
         for verdict in verdicts:
             id = self.store.page_id(verdict.page) if verdict.query == key_of(query) else None
             if id is not None:
-                ids = [line.id for line in self.store.page(id)[1]]
-                if verdict.line in ids:
-                    found[id, ids.index(verdict.line)] = verdict.stands
+                for number, line in enumerate(self.store.page(id)[1]):
+                    if line.id == verdict.line and is_on(verdict, line):
+                        found[id, number] = verdict.stands
         return found
 
     def _hit(self, by: Matches, ranked: Ranked) -> Hit:
@@ -240,6 +242,7 @@ class SearchIndex:
             query=key_of(query),
             key=key,
             unjudged=ranked.unjudged,
+            place=lines[number].place,
         )
 
     def judge(self, hit: Hit, stands: bool) -> None:
@@ -250,7 +253,7 @@ class SearchIndex:
         Raises:
             DataError: if another process is writing the index.
         """
-        self.store.judge(Verdict(hit.query, hit.key, hit.line, hit.unjudged, stands))
+        self.store.judge(Verdict(hit.query, hit.key, hit.line, hit.unjudged, stands, hit.place))
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
@@ -265,6 +268,11 @@ def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
     """
     store = PostgresStore.open(str(path)) if is_postgres(path) else Store.read(path)
     return SearchIndex(store, threads=threads)
+
+
+def is_on(verdict: Verdict, line: StoredLine) -> bool:
+    """Whether a line is where the one of its id was when a person judged it; so is every line if that is unknown."""
+    return not verdict.place or LinePlace.from_bytes(verdict.place).is_same(LinePlace.from_bytes(line.place))
 
 
 def key_of(query: Query) -> str:

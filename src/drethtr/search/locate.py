@@ -26,6 +26,9 @@ COLUMNS = (2, 3, 5, 9, 17, 33)
 CLOSE_EDGES = 2.0
 """Maximum error of the edges in pixels."""
 
+SAME_EDGES = 2
+"""Pixels by which the edges of a line that has not moved may differ: it was found, and its file has whole pixels."""
+
 
 @dataclass(frozen=True, eq=False)
 class LinePlace:
@@ -61,6 +64,12 @@ class LinePlace:
         least, most = np.floor(corners.min(0)).astype(int), np.ceil(corners.max(0)).astype(int)
         (x, y), (z, w) = np.maximum(least, 0).tolist(), np.maximum(most, 0).tolist()
         return Box(x, y, max(z, x + 1), max(w, y + 1))
+
+    def is_same(self, other: "LinePlace") -> bool:
+        """Whether a line that was at one of the places and is at the other has not moved."""
+        if abs(self.width - other.width) > SAME_EDGES or self.edges.shape != other.edges.shape:
+            return False
+        return bool(np.abs(self.edges - other.edges).max() <= SAME_EDGES)
 
     def to_bytes(self) -> bytes:
         """The place as bytes."""

@@ -15,6 +15,7 @@ from drethtr.documents.names import restored, stored
 from drethtr.search.query import Spelling
 from drethtr.search.records import (
     APPLICATION,
+    PLACES,
     PageBlock,
     PageKey,
     PageSelection,
@@ -63,6 +64,7 @@ CREATE TABLE IF NOT EXISTS verdicts (
     line TEXT NOT NULL,
     probability DOUBLE PRECISION NOT NULL,
     stands BOOLEAN NOT NULL,
+    place BYTEA NOT NULL DEFAULT '',
     PRIMARY KEY (query, scan, number, line)
 );
 """
@@ -124,6 +126,7 @@ class PostgresStore:
                 # CREATE TABLE IF NOT EXISTS fails if two processes begin at once; the lock ends with the transaction.
                 store.database.execute("SELECT pg_advisory_xact_lock(%s)", (APPLICATION,))
                 store.database.execute(TABLES)
+                store.complete_verdicts()
                 rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in described.items()]
                 if not store.about():
                     store.database.cursor().executemany("INSERT INTO about VALUES (%s, %s)", rows)
@@ -180,6 +183,13 @@ class PostgresStore:
                 "database with drethtr index --to",
                 self.name,
             )
+
+    def complete_verdicts(self) -> None:
+        """Add the places of verdicts to tables of an earlier version; the caller has begun a transaction."""
+        select = "SELECT FROM pg_attribute WHERE attrelid = 'verdicts'::regclass AND attname = 'place'"
+        if self.database.execute(select).fetchone() is None:
+            self.database.execute("ALTER TABLE verdicts ADD COLUMN IF NOT EXISTS place BYTEA NOT NULL DEFAULT ''")
+            self.database.execute(PLACES)
 
     def key(self, scan: Path, number: int) -> PageKey:
         """The key of a page."""
@@ -276,19 +286,21 @@ class PostgresStore:
     def verdicts(self) -> list[Verdict]:
         """All verdicts of people on hits."""
         with self.guarded():
-            rows = self.database.execute("SELECT query, scan, number, line, probability, stands FROM verdicts")
-            return [
-                Verdict(query, PageKey(scan, number), line, chance, stands)
-                for query, scan, number, line, chance, stands in rows
+            # A prepared statement would fail once another process has completed the table.
+            rows = self.database.execute("SELECT * FROM verdicts", prepare=False)
+            return [  # without a place in an earlier version
+                Verdict(query, PageKey(scan, number), line, chance, stands, *place)
+                for query, scan, number, line, chance, stands, *place in rows
             ]
 
     def judge(self, verdict: Verdict) -> None:
         """Record a person's verdict on a hit."""
-        row = (verdict.query, *verdict.page, verdict.line, verdict.probability, verdict.stands)
-        with self.guarded():
+        row = (verdict.query, *verdict.page, verdict.line, verdict.probability, verdict.stands, verdict.place)
+        with self.guarded(), self.database.transaction():
+            self.complete_verdicts()
             self.database.execute(
-                "INSERT INTO verdicts VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (query, scan, number, line) "
-                "DO UPDATE SET probability = EXCLUDED.probability, stands = EXCLUDED.stands",
+                "INSERT INTO verdicts VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (query, scan, number, line) "
+                "DO UPDATE SET probability = EXCLUDED.probability, stands = EXCLUDED.stands, place = EXCLUDED.place",
                 row,
             )
 

@@ -12,6 +12,13 @@ from drethtr.base.errors import DataError
 APPLICATION = 0x64725458
 """Marks a SQLite file as an index; in PostgreSQL, the key of the lock for creating the tables."""
 
+PLACES = """UPDATE verdicts SET place = coalesce(
+    (SELECT lines.place FROM lines JOIN pages ON lines.page = pages.id
+     WHERE pages.scan = verdicts.scan AND pages.number = verdicts.number AND lines.id = verdicts.line
+     ORDER BY lines.number LIMIT 1),
+    place)"""
+"""Gives verdicts of an earlier version the places of the lines that they are on."""
+
 CERTAIN = 255
 """The confidence of a line whose text was written by a person; others have 0 to 254."""
 
@@ -55,13 +62,17 @@ class PageBlock(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A person's verdict on a hit: whether it is correct, and the probability that the search had given."""
+    """A person's verdict on a hit: whether it is correct, and the probability that the search had given.
+
+    place  of the line then, as its id may be that of another line later; empty if an earlier version did not keep it
+    """
 
     query: str
     page: PageKey
     line: str
     probability: float
     stands: bool
+    place: bytes = b""
 
 
 class PageSelection(NamedTuple):

@@ -4,12 +4,18 @@ from pathlib import Path
 
 from drethtr.base.database import Database
 from drethtr.base.errors import DataError
-from drethtr.search.records import APPLICATION
+from drethtr.search.records import APPLICATION, PLACES
 
-FORMAT = 3
+FORMAT = 4
 """Version of the tables and their content; raised when an older reader would misunderstand them.
 
-A file of version 2 has no readings: it is searched as it is, and completed when it is written."""
+A file of version 3 has no places of verdicts, and one of version 2 no readings either: it is searched as it is, and
+completed when it is written."""
+
+WITHOUT_READINGS = 2
+
+PLACE = "place BLOB NOT NULL DEFAULT x''"
+"""The column of the places of verdicts, which follows another one on its line, as where SQLite adds it to a table."""
 
 STATEMENTS = (
     """CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",
@@ -31,20 +37,22 @@ STATEMENTS = (
     place BLOB NOT NULL,
     PRIMARY KEY (page, number)
 ) WITHOUT ROWID""",
-    """CREATE TABLE verdicts (
+    f"""CREATE TABLE verdicts (
     query TEXT NOT NULL,
     scan TEXT NOT NULL,
     number INTEGER NOT NULL,
     line TEXT NOT NULL,
     probability REAL NOT NULL,
-    stands INTEGER NOT NULL,
+    stands INTEGER NOT NULL, {PLACE},
     PRIMARY KEY (query, scan, number, line)
 ) WITHOUT ROWID""",
     """CREATE TABLE readings (page INTEGER PRIMARY KEY REFERENCES pages ON DELETE CASCADE, content BLOB NOT NULL)""",
 )
 """The statements of the tables, which a SQLite file keeps verbatim."""
 
-TABLES = {FORMAT: STATEMENTS, 2: STATEMENTS[:-1]}
+WITHOUT_PLACES = tuple(statement.replace(f", {PLACE}", "") for statement in STATEMENTS)
+
+TABLES = {FORMAT: STATEMENTS, 3: WITHOUT_PLACES, WITHOUT_READINGS: WITHOUT_PLACES[:-1]}
 """The tables of each version of a file that can be read."""
 
 
@@ -62,9 +70,13 @@ def make_tables(database: Database) -> None:
 
 
 def complete_tables(database: Database) -> None:
-    """Create the table that a file of the version before lacks."""
-    if version_of(database) != FORMAT:
+    """Create what a file of an earlier version lacks; the caller has begun a transaction."""
+    version = version_of(database)
+    if version == WITHOUT_READINGS:
         database.execute(STATEMENTS[-1])
+    if version != FORMAT:
+        database.execute(f"ALTER TABLE verdicts ADD COLUMN {PLACE}")
+        database.execute(PLACES)
         database.execute(f"PRAGMA user_version = {FORMAT}")
 
 

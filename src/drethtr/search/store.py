@@ -36,6 +36,7 @@ from drethtr.search.records import (
 )
 from drethtr.search.schema import (
     FORMAT,
+    WITHOUT_READINGS,
     complete_tables,
     damaged,
     has_tables,
@@ -323,7 +324,7 @@ class Store:
             DataError: if it is damaged.
         """
         with self.guarded():
-            if version_of(self.database) != FORMAT:
+            if version_of(self.database) == WITHOUT_READINGS:
                 return None
         select = "SELECT content FROM readings JOIN pages ON id = page WHERE scan = ? AND number = ?"
         row = next(self.rows((bytes,), select, key), None)
@@ -399,10 +400,12 @@ class Store:
 
     def verdicts(self) -> list[Verdict]:
         """All verdicts of people on hits."""
-        select = "SELECT query, scan, number, line, probability, stands FROM verdicts WHERE probability BETWEEN 0 AND 1"
-        return [
-            Verdict(query, PageKey(scan, number), line, probability, bool(stands))
-            for query, scan, number, line, probability, stands in self.rows((str, str, int, str, float, int), select)
+        rows = self.rows(
+            (str, str, int, str, float, int, bytes), "SELECT * FROM verdicts WHERE probability BETWEEN 0 AND 1"
+        )
+        return [  # without a place in an earlier version
+            Verdict(query, PageKey(scan, number), line, probability, bool(stands), *place)
+            for query, scan, number, line, probability, stands, *place in rows
         ]
 
     def judge(self, verdict: Verdict) -> None:
@@ -411,9 +414,13 @@ class Store:
         Raises:
             DataError: if another process is writing, or the file cannot be written.
         """
-        row = (verdict.query, *verdict.page, verdict.line, verdict.probability, int(verdict.stands))
+        row = (verdict.query, *verdict.page, verdict.line, verdict.probability, int(verdict.stands), verdict.place)
         with self.guarded():
-            self.database.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
+            if version_of(self.database) != FORMAT:
+                with self.database:  # commits, or rolls back
+                    self.database.execute("BEGIN IMMEDIATE")
+                    complete_tables(self.database)
+            self.database.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def opened(path: Path, *, wait: float = WAIT, create: bool = False) -> Database:
