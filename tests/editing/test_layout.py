@@ -401,6 +401,15 @@ def test_another_order_is_undone_and_later_words_stay(edited):
     assert workspace.opened(page).line("l2").text == "of bert"
 
 
+def test_a_new_line_has_not_the_history_of_one_that_is_gone(edited):
+    workspace, page, _ = edited
+    for who in ("anna", "bert"):
+        [new] = workspace.act(page, Draw(((40, 330), (300, 330))), who=who).lines
+        assert [change.who for change in workspace.history(page, new)] == [who]
+        edit(workspace, page, new, who, text=f"of {who}")
+        workspace.act(page, Delete((new,)), who=who)
+
+
 def test_what_somebody_changed_since_is_not_undone(edited):
     workspace, page, path = edited
     workspace.act(page, Draw(((40, 330), (300, 330))), who="anna")

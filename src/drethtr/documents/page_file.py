@@ -46,6 +46,7 @@ class PageFile:
     image        the upright image of the page, if there is one: its file, and its size in pixels, the unit of all
                  coordinates
     orientation  the EXIF orientation of the image, if the file describes its stored pixels; else 1
+    gone         ids of earlier lines, which new ones do not get
     """
 
     data: bytes
@@ -55,6 +56,7 @@ class PageFile:
     parsed: Parsed
     image: tuple[Path, int, int] | None = None
     orientation: int = 1
+    gone: frozenset[str] = frozenset()
 
     @classmethod
     def parse(
@@ -98,7 +100,10 @@ class PageFile:
     @property
     def editor(self) -> Editor:
         """A new editor for the file."""
-        return self.dialect.editor(self.markup, self.parsed)
+        editor = self.dialect.editor(self.markup, self.parsed)
+        if self.gone:  # else ids are looked for when one is needed
+            editor.ids.taken.update(self.gone)
+        return editor
 
     def revision_of(self, line_id: str) -> str:
         """A digest of the element of a line."""

@@ -225,6 +225,10 @@ class Journal:
         )
         return [Change(*row) for row in self.texts(statement, (page_id, line, MAX_CHANGES))]
 
+    def lines(self, page_id: str) -> frozenset[str]:
+        """The ids of all lines of a page that have a history, also of those that are gone."""
+        return frozenset(line for (line,) in self.texts("SELECT DISTINCT line FROM change WHERE page = ?", (page_id,)))
+
     def steps(self, page_id: str) -> list[Step]:
         """The steps of a page, oldest first."""
         columns = "page, line, action, old, new, status, who, model, time"

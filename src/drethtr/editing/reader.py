@@ -215,7 +215,7 @@ class Reader:
         def work(opened: OpenPage) -> Changed:
             if opened.file.page.lines or not lines:
                 return Changed(opened.file, (), ())
-            ids = opened.file.editor.ids
+            ids = self.workspace.for_new_lines(opened).editor.ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
             return Changed(opened.file.with_new_lines(new, None), (), notes_of(page, new))
 

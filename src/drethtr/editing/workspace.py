@@ -330,9 +330,13 @@ class Workspace:
                 now = opened.file.lines.get(line)
                 if now is None or opened.status(now).touched:
                     opened.check_revision(line, revision)
-            return action.done(opened.file, self.context_of(opened))
+            return action.done(self.for_new_lines(opened), self.context_of(opened))
 
         return self.change(page_id, work, {}, who)
+
+    def for_new_lines(self, opened: OpenPage) -> PageFile:
+        """The file of a page, in which no new line gets the id, and with it the history, of one that is gone."""
+        return replace(opened.file, gone=self.journal.lines(opened.page.id))
 
     def undo(self, page_id: str, who: str = "", step: int | None = None) -> Changed:
         """Take back the last step of a person on a page, or another one by its number.
