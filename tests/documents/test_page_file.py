@@ -182,6 +182,14 @@ def test_regions_are_added_ordered_and_removed(file):
     assert b"r1" not in third.data.split(b"<TextLine")[0].split(b"<Metadata")[-1].split(b"ReadingOrder")[-1]
 
 
+def test_what_others_say_of_the_reading_order_stays(tmp_path):
+    data = put_page(tmp_path, "a").read_bytes()
+    group = b'<ReadingOrder><UnorderedGroup id="g" caption="mine"/></ReadingOrder><TextRegion'
+    file = PageFile.parse(re.sub(rb"<ReadingOrder>.*</ReadingOrder>", b"", data, flags=re.DOTALL), "a")
+    file = PageFile.parse(file.data.replace(b"<TextRegion", group, 1), "a")
+    assert b'<OrderedGroup id="g" caption="mine">' in arranged(file, ("new", ["l3"]), ("r1", ["l0", "l1", "l2"])).data
+
+
 def test_the_kind_and_the_outline_of_a_region_change_alone(file):
     [region] = file.page.regions
     for kind in ("heading", "index-card", "margin", ""):

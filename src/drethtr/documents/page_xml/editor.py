@@ -212,8 +212,8 @@ class PageXMLEditor(Editor):
             for index, id in enumerate([*ids, *dict.fromkeys(others)])
         ]
         group = ET.Element(f"{prefix}OrderedGroup", id=self.ids.claim("reading_order"))
-        if order is not None and order.children:
-            group.set("id", order.children[0].attributes.get("id") or group.attrib["id"])
+        if order is not None and order.children and order.children[0].name in ("OrderedGroup", "UnorderedGroup"):
+            group.attrib |= {name: value for name, value in order.children[0].attributes.items() if value}
         group.extend(references)
         if order is None or order.inside == order.end:
             whole = ET.Element(f"{prefix}ReadingOrder")
