@@ -6,7 +6,10 @@ import pytest
 from browser_steps import address_of, arrived, served
 from edited_folders import put_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+PROGRAMS = "chromium-headless-shell", "chromium", "chromium-browser"
+"""The first needs two thirds of the processor time of the others."""
+
+CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
