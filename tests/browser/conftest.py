@@ -40,7 +40,8 @@ def open_tab(browser):
     faults, contexts = [], []
 
     def new_context():
-        contexts.append(browser.new_context(viewport={"width": 1300, "height": 850}))
+        # Only the headless shell needs to be told that a page may fill the clipboard.
+        contexts.append(browser.new_context(viewport={"width": 1300, "height": 850}, permissions=["clipboard-write"]))
         return contexts[-1]
 
     context = new_context()
