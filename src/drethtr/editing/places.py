@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.documents.page import TextLine
 from drethtr.documents.points import Points, twice_area
-from drethtr.layout.finder import Floats
 
 Side = tuple[Points | None, Points | None]
 """Baseline and polygon of a part of a line."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.files import file_mark
 from drethtr.base.wording import counted
@@ -32,7 +33,7 @@ from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Floats, Layout
+from drethtr.layout.finder import Layout
 from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_points
 from drethtr.pages.line_reading import ReadLines

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError, features
 from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.links import open_ordinary
 
@@ -303,9 +303,9 @@ def is_copy(tiff: TiffImageFile, one: Frame, other: Frame) -> bool:
     return float(np.mean(shown[0] * shown[1])) > ALIKE
 
 
-def reduced(tiff: TiffImageFile, frame: int) -> NDArray[np.float64]:
+def reduced(tiff: TiffImageFile, frame: int) -> Floats:
     """The pixels of a frame, reduced to a square, with mean 0 and variance 1; all 0 if the frame is blank."""
     tiff.seek(frame)
     pixels = np.asarray(tiff.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), float)
-    centered: NDArray[np.float64] = pixels - pixels.mean()
+    centered: Floats = pixels - pixels.mean()
     return centered / (float(pixels.std()) or 1.0)

@@ -3,12 +3,9 @@
 N points (N, 2), each (x, y) in pixels.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from drethtr.base.arrays import Floats
 
 
 def length_of(path: Floats) -> float:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.base.native import native
 from drethtr.images.fields import sample
-from drethtr.images.geometry import Floats, area_of, length_of
+from drethtr.images.geometry import area_of, length_of
 from drethtr.images.line import Line
 
 REACH = 0.97
@@ -160,7 +161,7 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
     return int(above), int(below)
 
 
-def nearest(points: Floats, others: Floats) -> NDArray[np.int64]:
+def nearest(points: Floats, others: Floats) -> Ints:
     """For each point, the number of the nearest of some others."""
     if native is None:
         return nearest_in_python(points, others)
@@ -169,10 +170,10 @@ def nearest(points: Floats, others: Floats) -> NDArray[np.int64]:
     return places
 
 
-def nearest_in_python(points: Floats, others: Floats) -> NDArray[np.int64]:
+def nearest_in_python(points: Floats, others: Floats) -> Ints:
     """The definition of `nearest`."""
     away = points[:, None] - others
-    places: NDArray[np.int64] = np.square(away).sum(2).argmin(1)
+    places: Ints = np.square(away).sum(2).argmin(1)
     return places
 
 
@@ -182,9 +183,7 @@ def positions(places: Floats, downs: Floats, above: int, below: int) -> tuple[Fl
     return places[:, 0] + rows * downs[:, 0], places[:, 1] + rows * downs[:, 1]
 
 
-def inside(
-    outline: Floats, places: Floats, downs: Floats, above: int, below: int, shape: Sequence[int]
-) -> NDArray[np.bool_]:
+def inside(outline: Floats, places: Floats, downs: Floats, above: int, below: int, shape: Sequence[int]) -> Booleans:
     """Which `positions` are inside the outline and on the page."""
     left, top = (max(0, int(np.floor(least))) for least in outline.min(0))
     right, bottom = (min(int(np.ceil(most)), size) for most, size in zip(outline.max(0), shape[::-1], strict=True))
@@ -204,17 +203,17 @@ def inside(
     return mask
 
 
-def covered_in_python(table: NDArray[np.bool_], left: int, top: int, x: Floats, y: Floats) -> NDArray[np.bool_]:
+def covered_in_python(table: Booleans, left: int, top: int, x: Floats, y: Floats) -> Booleans:
     """Which positions are set in a table whose second column and row begin at `left` and `top` of the page."""
     column, row = (
         np.clip(np.floor(places - first + 1), 0, size - 1).astype(np.intp)
         for places, first, size in ((x, left, table.shape[1]), (y, top, table.shape[0]))
     )
-    found: NDArray[np.bool_] = table[row, column]
+    found: Booleans = table[row, column]
     return found
 
 
-def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+def bounds(mask: Booleans) -> tuple[int, int, int, int]:
     """Top, bottom, left and right of the result: nearly all of the mask, with some paper at both ends."""
     columns = np.flatnonzero(mask.any(0))
     heads = mask.argmax(0)[columns]
@@ -225,7 +224,7 @@ def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     return top, bottom, max(0, int(columns[0]) - margin), min(mask.shape[1], int(columns[-1]) + 1 + margin)
 
 
-def fill(grays: Line, mask: NDArray[np.bool_]) -> Line:
+def fill(grays: Line, mask: Booleans) -> Line:
     """The grays inside the mask; outside, the tone of the paper nearby, which may vary along the line."""
     height, width = grays.shape
     parts = np.array_split(np.arange(width), max(1, width // (2 * height)))

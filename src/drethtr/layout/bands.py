@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import Floats
+from drethtr.base.arrays import Floats
 
 ROUNDING = 1.0
 """Pixels by which the edge of a band may be off: points are whole pixels, often of a page that was resized."""

@@ -9,14 +9,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias, overload, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, Self, overload, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from drethtr.base.arrays import Floats
 from drethtr.images.line import Line
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Order(StrEnum):

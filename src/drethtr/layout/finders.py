@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from drethtr.base.arrays import Floats
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError, first_line
 from drethtr.base.plugins import loaded, plugged
 from drethtr.images.line import Line
-from drethtr.layout.finder import Finder, Floats, FoundLine, FoundRegion, Kind, Layout
+from drethtr.layout.finder import Finder, FoundLine, FoundRegion, Kind, Layout
 from drethtr.layout.given import FOOT
 from drethtr.layout.projection import Projection
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from drethtr.base.arrays import Floats
 from drethtr.base.config import member_named
 from drethtr.documents.page import TextLine
 from drethtr.images.line import Line
 from drethtr.layout.bands import are_bands
-from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.finder import FoundLine
 from drethtr.layout.outline import ink_of, outline
 from drethtr.layout.ridge import Ridge
 from drethtr.layout.turn import quarters_of, turn_line, turn_points

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout, Order, Role
+from drethtr.base.arrays import Floats
+from drethtr.layout.finder import Cell, FoundLine, FoundRegion, Kind, Layout, Order, Role
 from drethtr.layout.rules import Rule
 from drethtr.layout.turn import quarters_of
 

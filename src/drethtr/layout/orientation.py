@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.documents.page import Page
 from drethtr.images.decode import QUARTER_TURNS
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource
-from drethtr.layout.finder import Floats
 from drethtr.layout.given import GivenLine, ink_above
 from drethtr.layout.outline import ink_of
 

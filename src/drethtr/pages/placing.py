@@ -6,12 +6,13 @@ from itertools import groupby
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.documents.page import CellPlace, Region, TextLine
 from drethtr.documents.page_xml.custom import tags_in
 from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Floats, FoundLine, Layout, Role
+from drethtr.layout.finder import FoundLine, Layout, Role
 from drethtr.recognition.reading import Reading
 
 

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from drethtr.base.arrays import Booleans, Ints
 from drethtr.base.errors import DataError
 from drethtr.text.alphabet import RELATIVES
 from drethtr.text.normalize import for_scoring
 
 Costs = NDArray[np.float32]
 
-Places = NDArray[np.int64]
+Places = Ints
 
 HYPHENS = "-‐‑¬=⸗–:„"
 """Signs that break a word at the end of a line."""
@@ -254,10 +255,10 @@ class AlignableText(NamedTuple):
     """
 
     letters: NDArray[np.uint32]
-    starts: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
-    inside: NDArray[np.bool_]
-    hyphens: NDArray[np.bool_]
+    starts: Booleans
+    ends: Booleans
+    inside: Booleans
+    hyphens: Booleans
 
     @classmethod
     def of(cls, text: str) -> "AlignableText":

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Ints
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.decoding.stepwise import BeamSearch, Ints
+from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import (
     PPOCR,
     Added,
