@@ -320,7 +320,7 @@ def found_line(line: TextLine) -> FoundLine:
     baseline = line.baseline or ((box.left, box.bottom), (box.right, box.bottom))
     height = max(box.height, box.width // FLAT)
     outline = line.polygon or Box(box.left, box.bottom - height, box.right, box.bottom).polygon()
-    return FoundLine(np.array(baseline, dtype=np.float64), np.array(outline, dtype=np.float64))
+    return FoundLine.at(baseline, outline)
 
 
 def as_text(lines: Sequence[TextLine]) -> list[TextLine]:
