@@ -48,8 +48,8 @@ def merged(line: TextLine, read: TextLine) -> TextLine:
     """
     known = line.baseline if line.baseline and read.baseline and runs_as(line.baseline, read.baseline) else None
     text = read.transcription
-    if text is not None and line.transcription is not None and line.transcription.tags:
-        text = replace(text, tags=tags_in(text.text, line.transcription.tags, line.text))
+    if text is not None and line.tags:
+        text = replace(text, tags=tags_in(text.text, line.tags, line.text))
     return replace(
         read, baseline=known or read.baseline, polygon=line.polygon or read.polygon, transcription=text, kind=line.kind
     )

@@ -174,7 +174,7 @@ def strips_of(
     """Each line, straightened; None without a usable place. An image that was read as a single line is used whole."""
     if is_line:
         return [strip_of(recognizer.open_line(original.source.path if original.is_alone else gray))]
-    known = [line for line in lines if line.polygon or line.baseline]
+    known = [line for line in lines if line.is_placed]
     found = dict(
         zip(
             (line.id for line in known),

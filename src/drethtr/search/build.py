@@ -30,7 +30,7 @@ from drethtr.pages.record import digest_of, files_of, state_of
 from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import PageReader, SegmentedPage, is_placed
+from drethtr.pages.transcribe import PageReader, SegmentedPage
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -295,7 +295,7 @@ def unchanged_lines(page: SegmentedPage, known: list[StoredLine], content: bytes
         DataError: if the index is damaged.
     """
     numbers, posteriors = {line.id: number for number, line in enumerate(known)}, PackedLines.from_bytes(content)
-    placed = list(filter(is_placed, page.given.lines)) if page.given is not None else []
+    placed = [line for line in page.given.lines if line.is_placed] if page.given is not None else []
     found = {}
     for number, strip in page.strips.items():
         line = placed[number]

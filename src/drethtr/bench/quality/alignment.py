@@ -125,7 +125,7 @@ class FoundPage(KnownPage):
         gray = self.original.source.gray()
         height, width = gray.shape
         given = with_text(self.original.given_for(gray))
-        known = [number for number, line in enumerate(given) if line.baseline or line.polygon]
+        known = [number for number, line in enumerate(given) if line.is_placed]
         found = complete(gray, [GivenLine.of(given[number]) for number in known])
         outlines = {number: on_page(line.polygon, width, height) for number, line in zip(known, found, strict=True)}
         return [outlines.get(number, ()) for number in range(len(given))]
