@@ -77,7 +77,7 @@ def floats(points: Sequence[Sequence[float]] | None) -> Floats | None:
     return None if points is None else np.array(points, dtype=np.float64)
 
 
-def without_bands(lines: Sequence[GivenLine], outlines: Outlines = Outlines.AUTO) -> list[GivenLine]:
+def without_bands(lines: Sequence[GivenLine], outlines: Outlines) -> list[GivenLine]:
     """The lines of a page without the outlines that are not to be used; lines without a baseline keep theirs."""
     if outlines is Outlines.GIVEN:
         return list(lines)

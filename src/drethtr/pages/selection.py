@@ -206,7 +206,7 @@ def images_in(folder: Path | None) -> Path | None:
 
 
 def result_folders(
-    files: Sequence[Path], output: Path, inputs: Sequence[str | Path] = (), *, recursive: bool = False
+    files: Sequence[Path], output: Path, inputs: Sequence[str | Path], *, recursive: bool
 ) -> Mapping[Path, Path]:
     """The folder for the results of each file: `output`, or a folder below it.
 

@@ -41,7 +41,7 @@ def image_graph(
     weights: Mapping[str, Array],
     vocabulary: int,
     *,
-    int8: bool = False,
+    int8: bool,
     long_lines: bool = False,
 ) -> Graph:
     """From `image` (1, 1, height, columns) to the outputs of `image_memory`, then draft (I, V) and refined reading."""
