@@ -177,12 +177,12 @@ def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
     That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above.
     """
     left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
-    row = middle_of(baseline)
+    row = row_of(baseline)
     found: list[tuple[int, float, str]] = []
     for line in lines:
         if (box := line.box) is None:
             continue
-        own = middle_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
+        own = row_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
         if box.right <= (left + right) / 2 and abs(own - row) < box.height / 2:
             found.append((2, float(box.right), line.id))
         elif own <= row:
@@ -190,6 +190,6 @@ def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
     return max(found)[2] if found else None
 
 
-def middle_of(baseline: Points) -> float:
-    """The mean height of a baseline."""
+def row_of(baseline: Points) -> float:
+    """The mean row of a baseline."""
     return sum(y for _, y in baseline) / len(baseline)
