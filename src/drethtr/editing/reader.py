@@ -135,8 +135,8 @@ class Reader:
                     self.workspace.notify_page(page, "read")
                     failed.append(f"{page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
-            told = "; ".join([f"{counted(job.total - len(failed), 'page')} read", *failed[:1]])
-            self.jobs.update(job, message=told + (f", and {len(failed) - 1} more" if len(failed) > 1 else ""))
+            read = "; ".join([f"{counted(job.total - len(failed), 'page')} read", *failed[:1]])
+            self.jobs.update(job, message=read + (f", and {len(failed) - 1} more" if len(failed) > 1 else ""))
 
     def read_changed(self) -> None:
         """Read pages that could not be read, and whose scans have changed since; not while they are being copied."""

@@ -10,7 +10,7 @@ segmentation.py, segment.py    how lines are found; finding them is all that seg
 transcribe.py                  a page from scan to text
 line_reading.py, placing.py    its lines, cut out, read and turned; their places in whole pixels
 flags.py                       doubts about a page as a whole
-opening.py, job.py, events.py  many files: planned, read one after the other, and told of
+opening.py, job.py, events.py  many files: planned, read one after the other, and reported
 task.py, plan.py, record.py    a file and its results; what is left to do; how each result was made
 results.py                     files that are written, but never over the work of a person
 """
