@@ -9,6 +9,7 @@ import numpy as np
 from drethtr.base.arrays import Floats
 from drethtr.documents.page import TextLine
 from drethtr.documents.points import Points, twice_area
+from drethtr.images.geometry import length_of
 
 Side = tuple[Points | None, Points | None]
 """Baseline and polygon of a part of a line."""
@@ -80,7 +81,7 @@ def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
         return []
     baseline = np.asarray(line.baseline, dtype=np.float64)
     direction = (baseline[-1] - baseline[0]) / max(float(np.hypot(*(baseline[-1] - baseline[0]))), 1e-9)
-    length = float(np.hypot(*np.diff(baseline, axis=0).T).sum())
+    length = length_of(baseline)
     height = twice_area(line.polygon or ()) / 2 / max(length, 1.0)
     above = SHARE_ABOVE * height * np.array((direction[1], -direction[0]))
     path = np.asarray(stroke, dtype=np.float64)
@@ -165,8 +166,7 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
             start for start, center in zip(starts, centers, strict=True) if cut_at(line.baseline, center)[0] >= along
         )
         return next(behind, len(line.text))
-    path = np.asarray(line.baseline, dtype=np.float64)
-    share = along / max(float(np.hypot(*np.diff(path, axis=0).T).sum()), 1e-9)
+    share = along / max(length_of(np.asarray(line.baseline, dtype=np.float64)), 1e-9)
     wanted = share * len(line.text)
     return min([*starts, len(line.text)], key=lambda start: abs(start - wanted))
 

@@ -15,7 +15,7 @@ from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.base.native import native
 from drethtr.images.fields import sample
-from drethtr.images.geometry import area_of, length_of
+from drethtr.images.geometry import area_of, distances_along, length_of, points_at
 from drethtr.images.line import Line
 
 REACH = 0.97
@@ -55,9 +55,8 @@ class Strip(NamedTuple):
         columns = np.array(
             sorted(set(np.clip([left, *np.arange(np.ceil(left), right, 32), right], *self.ends).tolist()))
         )
-        at = np.arange(len(self.places))
-        places = np.stack([np.interp(columns, at, self.places[:, axis]) for axis in (0, 1)], axis=1)
-        downs = np.stack([np.interp(columns, at, self.downs[:, axis]) for axis in (0, 1)], axis=1)
+        at = np.arange(len(self.places), dtype=np.float64)
+        places, downs = points_at(columns, at, self.places), points_at(columns, at, self.downs)
         top, bottom = places - downs * self.above, places + downs * (self.line.shape[0] - self.above)
         return [(float(x), float(y)) for x, y in (*top, *bottom[::-1])]
 
@@ -103,7 +102,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     if len(path) < 2:
         raise DataError("the baseline has no length")
     height = typical_height(path, outline)
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
+    along = distances_along(path)
     first, last = path[1] - path[0], path[-1] - path[-2]
     # Drawn baselines often end inside the first or last letter. They are extended past the whole outline, with some
     # paper, but no more than four heights beyond their own length: an outline farther away is a mistake.
@@ -111,7 +110,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     after = max(0.0, float(((outline - path[-1]) @ last).max()) / np.hypot(*last)) + MARGIN * height
     before, after = min(before, along[-1] + 4 * height), min(after, along[-1] + 4 * height)
     path = np.vstack((path[0] - first / np.hypot(*first) * before, path, path[-1] + last / np.hypot(*last) * after))
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
+    along = distances_along(path)
     if along[-1] > MAX_SIDE:
         raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
     number = max(2, round(along[-1]))

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 from drethtr.base.arrays import Floats
 from drethtr.base.config import member_named
 from drethtr.documents.page import TextLine
+from drethtr.images.geometry import distances_along, points_at
 from drethtr.images.line import Line
 from drethtr.layout.bands import are_bands
 from drethtr.layout.finder import FoundLine
@@ -135,10 +136,8 @@ def ink_above(ink: Line, baselines: Sequence[Floats]) -> list[float]:
     reach = 1 + np.arange(max(4, round(height * MAX_CORE)))
     found = []
     for baseline in baselines:
-        steps = np.diff(baseline, axis=0)
-        ends = np.concatenate(([0.0], np.hypot(*steps.T).cumsum()))
-        at = np.linspace(0.0, ends[-1], SAMPLES)
-        places = np.stack([np.interp(at, ends, baseline[:, axis]) for axis in (0, 1)], axis=1)
+        distances = distances_along(baseline)
+        places = points_at(np.linspace(0.0, distances[-1], SAMPLES), distances, baseline)
         x, y = baseline[-1] - baseline[0]
         up = np.array((y, -x)) / max(float(np.hypot(x, y)), 1.0)
         sides = []
