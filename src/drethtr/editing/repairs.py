@@ -13,19 +13,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points
 from drethtr.editing.changes import Changed, PageContext
 from drethtr.editing.journal import Change
-from drethtr.editing.layout import (
-    Action,
-    Cut,
-    Delete,
-    Dissolve,
-    Draw,
-    Follow,
-    Join,
-    Move,
-    MoveRegion,
-    SetRegion,
-    Split,
-)
+from drethtr.editing.layout import Action, Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
 from drethtr.editing.places import crossings, neighbor_before
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.layout.finder import FoundLine

@@ -19,16 +19,7 @@ from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, Layout, Role
 from drethtr.layout.network import COARSE, MULTIPLE, SHIPPED, Map, Maps, look_at, open_lines
 from drethtr.layout.outline import outline
-from drethtr.layout.ridge import (
-    Ridge,
-    cut,
-    join,
-    on_this_page,
-    ridge_of,
-    separating,
-    typical_slope,
-    weighted_median,
-)
+from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, typical_slope, weighted_median
 from drethtr.layout.rules import find_rules, folds_among
 from drethtr.layout.turn import turn_line
 from drethtr.recognition.onnx.session import Session

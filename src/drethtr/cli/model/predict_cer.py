@@ -19,14 +19,7 @@ from drethtr.cli.model.predict_truth import (
 )
 from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, refuse_unused, with_reading_options
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
-from drethtr.cli.progress import (
-    left_out_of,
-    open_lines,
-    report_remarks,
-    report_skipped,
-    say,
-    unknown_hands_text,
-)
+from drethtr.cli.progress import left_out_of, open_lines, report_remarks, report_skipped, say, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED, EvaluationResult, table
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample, Tally, choose, page_of

@@ -21,14 +21,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
-from drethtr.recognition.model.weights import (
-    Array,
-    Weights,
-    dequantize,
-    quantize,
-    read_file,
-    write_tensors,
-)
+from drethtr.recognition.model.weights import Array, Weights, dequantize, quantize, read_file, write_tensors
 from drethtr.text import Tokenizer
 
 SHIPPED = Path(__file__).with_name("compact.safetensors")

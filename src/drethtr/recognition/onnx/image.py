@@ -21,15 +21,7 @@ from drethtr.recognition.model.architecture import (
 from drethtr.recognition.model.decay import LayerPosition
 from drethtr.recognition.onnx.backbones import light, ppocr
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
-from drethtr.recognition.onnx.layers import (
-    Bias,
-    Layer,
-    attention,
-    layer_norm,
-    linear,
-    sinusoid,
-    token_numbers,
-)
+from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, sinusoid, token_numbers
 from drethtr.text.tokenizer import BLANK
 
 QUERIES_AT_ONCE = 512

@@ -35,14 +35,7 @@ from drethtr.recognition.model.file import Rescorer
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
-from drethtr.recognition.onnx.text import (
-    Feeds,
-    LayerDecay,
-    rescorer_graph,
-    step_graph,
-    tree_feeds,
-    tree_graph,
-)
+from drethtr.recognition.onnx.text import Feeds, LayerDecay, rescorer_graph, step_graph, tree_feeds, tree_graph
 from drethtr.recognition.protocol import Attention, Dimensions, ImageMemory, Logits, TextTree
 
 KNOWN = {
