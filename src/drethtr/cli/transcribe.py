@@ -177,7 +177,7 @@ class TranscribeOptions:
         )
         if not job.of_lines:
             self.refuse_for_pages()
-        # Several files in a row could not be parsed; texts, and rows of tables, are read by people or line by line.
+        # No program could parse several such files one after the other, as it can texts and rows of tables.
         for name, format in job.formats.items() if self.output is None else ():
             files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
             if files > 1 and format.row is None:

@@ -122,7 +122,7 @@ def changed_at(path: Path) -> int:
 
 
 def visible_names(folder: Path) -> frozenset[str] | None:
-    """The names in a folder, without hidden ones; None if it is none."""
+    """The names in a folder, without hidden ones; None if there is no such folder."""
     try:
         return frozenset(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208 - names alone
     except OSError:

@@ -349,7 +349,7 @@ def stated_address(place: Path) -> str:
 
 
 def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
-    """Whether what a step did is so still: it was not undone, or is the last to redo what was."""
+    """Whether a step still holds: it was not undone, or it is the last to redo what was."""
     # Undos and redos name the step they are about, so that the last of them says what holds for all.
     of = step.number if step.of is None else step.of
     last = next((one for one in reversed(steps) if of in (one.number, one.of)), step)

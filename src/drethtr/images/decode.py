@@ -60,13 +60,13 @@ ORIENTATION = 0x0112
 """The EXIF tag for the orientation."""
 
 ORIENTATIONS = range(1, 9)
-"""Its values."""
+"""The EXIF orientations."""
 
 QUARTER_TURNS = range(5, 9)
-"""Those that exchange width and height."""
+"""EXIF orientations that exchange width and height."""
 
 MIRRORED = frozenset({2, 4, 5, 7})
-"""Those that mirror the pixels."""
+"""EXIF orientations that mirror the pixels."""
 
 OPPOSITE = {6: 8, 8: 6}
 """The orientations that undo others; the rest undo themselves."""
@@ -210,7 +210,7 @@ NEW_TYPE, REDUCED, MASK = 254, 1, 4
 """The tag for the type of a frame, and its bits for a reduced copy of another frame and for a transparency mask."""
 
 OLD_TYPE, OLD_REDUCED = 255, 2
-"""The same in older files, and its value for a reduced copy."""
+"""The tag for the type of a frame in older files, and its value for a reduced copy."""
 
 MASK_PHOTOMETRIC = 4
 """The value of `PHOTOMETRIC` for a transparency mask."""

@@ -28,7 +28,7 @@ SIDE_BY_SIDE = 3
 """Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
 BESIDE_NOTE = 2
-"""The same beside a note, which is written closer: three lines of it may stand beside two of the text."""
+"""`SIDE_BY_SIDE` for a note, which is written closer: three lines of it may stand beside two of the text."""
 
 TABLE_COLUMNS = 3
 """Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""

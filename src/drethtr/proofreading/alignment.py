@@ -141,7 +141,7 @@ class Alignment:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """Those parts that are not empty."""
+        """The parts of `between` that are not empty."""
         return tuple(filter(None, self.between))
 
     def without_other_pages(self, lines: Sequence[int]) -> "Alignment":
@@ -306,7 +306,7 @@ class AlignableText(NamedTuple):
         return costs, began_at
 
     def over_hyphen(self, written: Costs, began_at: Places) -> tuple[Costs, Places]:
-        """The same for a line that ends in a hyphen, if the text may have one there as well, as in a compound."""
+        """What `write` found, if the line ends in a hyphen, which the text may have as well, as in a compound."""
         behind = np.append(np.inf, np.where(self.hyphens, written[:-1], np.inf)).astype(np.float32)
         return np.minimum(written, behind), np.where(behind < written, np.append(0, began_at[:-1]), began_at)
 

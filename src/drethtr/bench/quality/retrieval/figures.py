@@ -85,7 +85,7 @@ class Among:
         return cls(lines, crowds, own.queries, *every)
 
     def leaving_out(self, gone: Crowd) -> "Among":
-        """The same without the lines of one of the crowds."""
+        """The queries on all lines but those of one of the crowds."""
         number = next(number for number, crowd in enumerate(self.crowds) if crowd is gone)
         start = len(self.lines) + sum(map(len, self.crowds[:number]))
         places = slice(start, start + len(gone))
