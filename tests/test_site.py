@@ -71,7 +71,7 @@ def test_nothing_is_loaded_from_elsewhere(pages):
         assert not [link for link in links.loaded if urlsplit(link).scheme not in ("", "data")], page
 
 
-def test_the_navigation_has_every_page(pages):
+def test_the_navigation_has_every_page():
     def listed(nav):
         for entry in nav:
             for value in entry.values():

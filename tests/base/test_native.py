@@ -29,12 +29,7 @@ from drethtr.language.learn import Ingredient, learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes, log_probabilities
 from drethtr.layout.outline import seam, seam_in_python
 from drethtr.recognition.decoding.ctc_paths import CompiledSums, Paths
-from drethtr.recognition.decoding.ctc_search import (
-    prefix_search,
-    prefix_search_in_python,
-    viterbi,
-    viterbi_in_python,
-)
+from drethtr.recognition.decoding.ctc_search import prefix_search, prefix_search_in_python, viterbi, viterbi_in_python
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.packed import VALUES, PackedLines

@@ -9,7 +9,7 @@ from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.record import CalibrationRecord
-from drethtr.recognition.model.file import save_record
+from drethtr.recognition.model.file import load_model, save_record
 
 
 def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
@@ -49,7 +49,8 @@ def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp
     """Of the two pages, every word of the second is doubtful."""
     monkeypatch.setattr("drethtr.recognition.confidence.error_rate.MIN_LINES", 4)
     rate = ErrorRate(Recognizer.load(tiny_path).strategy, factor=1.0, spread=0.1, noise=2.0, sets=10, inherited=True)
-    save_record(tiny_path, CalibrationRecord(error_rates=(rate,)), model := tmp_path / "doubting.safetensors")
+    record, model = CalibrationRecord(error_rates=(rate,)), tmp_path / "doubting.safetensors"
+    save_record(tiny_path, record, model, of=load_model(tiny_path))
     with served(folder, model) as site:
         tab = open_tab(site)
         tab.get_by_text("Hand not known").wait_for()

@@ -28,7 +28,7 @@ from drethtr.pages.record import RECORD
 from drethtr.pages.source import open_originals
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.record import CalibrationRecord
-from drethtr.recognition.model.file import save_record
+from drethtr.recognition.model.file import load_model, save_record
 
 ALL = ",".join(name for name in FORMATS if name != "pdfa")  # its files are named as those of pdf
 LINES = ("--lines", "projection")
@@ -67,7 +67,8 @@ def names(folder):
 def test_pages_in_an_unknown_hand_are_named_once(drethtr, tiny_path, scans, tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.recognition.confidence.error_rate.MIN_LINES", 3)
     rate = ErrorRate(Recognizer.load(tiny_path).strategy, factor=100.0, spread=0.1, noise=2.0, sets=10)
-    save_record(tiny_path, CalibrationRecord(error_rates=(rate,)), model := tmp_path / "doubting.safetensors")
+    record, model = CalibrationRecord(error_rates=(rate,)), tmp_path / "doubting.safetensors"
+    save_record(tiny_path, record, model, of=load_model(tiny_path))
     arguments = ("transcribe", scans, "--model", model, *LINES, "--format", "json")
     outcome = drethtr(*arguments, "--output", tmp_path / "out")
     pages = f"1 of 2 pages ({scans / 'one.png'})"

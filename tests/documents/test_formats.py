@@ -82,7 +82,7 @@ def test_json_says_whether_confidences_are_calibrated(calibrated):
     assert {line.transcription and line.transcription.calibrated for line in read_json(earlier, "x").lines} == {None}
 
 
-def test_a_line_of_json_is_one_line(tmp_path):
+def test_a_line_of_json_is_one_line():
     said = json.loads(FORMATS["json"].write(document_of(letter_page())))
     said["regions"][1]["lines"][0] |= {"text": "Rom\n1805"}
     said["regions"][1]["lines"][0]["words"][0]["text"] = "Rom\u2028"

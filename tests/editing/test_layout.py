@@ -14,18 +14,7 @@ from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing import Workspace
 from drethtr.editing.changes import Changed, LineEdit, PageContext, edit_line
 from drethtr.editing.journal import Change
-from drethtr.editing.layout import (
-    Cut,
-    Delete,
-    Dissolve,
-    Draw,
-    Follow,
-    Join,
-    Move,
-    MoveRegion,
-    SetRegion,
-    Split,
-)
+from drethtr.editing.layout import Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
 from drethtr.editing.page_files import Stale
 from drethtr.editing.repairs import ByColumns, ByRows, Replace, Table, TwoPages
 

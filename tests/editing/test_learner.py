@@ -25,7 +25,7 @@ from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts
-from drethtr.recognition.model.file import SHIPPED, save_model, save_record
+from drethtr.recognition.model.file import SHIPPED, load_model, save_model, save_record
 from drethtr.search.index import open_index
 from drethtr.training.metrics_log import MetricsLog
 
@@ -39,7 +39,7 @@ def opened(tmp_path, tiny_path):
     alike, plain = (VerifiedDrafts(), Greedy()), Logistic(0.0, (0.1,) * 6)
     rate = ErrorRate(Greedy(), factor=1.5, spread=0.1, noise=2.0, sets=10)
     record = CalibrationRecord((Calibration(alike, plain, plain, "float32"),), error_rates=(rate,))
-    save_record(tiny_path, record, tiny_path)
+    save_record(tiny_path, record, tiny_path, of=load_model(tiny_path))
     for number in range(PAGES + 1):
         put_page(tmp_path / "scans", f"p{number}", ink=10 * number)  # the same image is learned from once
     with (

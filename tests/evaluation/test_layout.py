@@ -13,7 +13,7 @@ from drethtr.layout.finder import FoundLine
 def line(left, right, row, height=40):
     corners = ((left, row - 0.7 * height), (right, row - 0.7 * height), (right, row + 0.3 * height))
     corners = (*corners, (left, row + 0.3 * height))
-    return FoundLine(np.array(((left, row), (right, row)), float), np.array(corners, float))
+    return FoundLine.at(((left, row), (right, row)), corners)
 
 
 PAGE = [line(100, 900, row) for row in (100, 160, 220, 280)]

@@ -224,7 +224,7 @@ def test_a_pipe_is_not_waited_for(tmp_path, opened):
         opened(tmp_path / "scan.png")
 
 
-def test_damaged_pixels_are_found_when_they_are_read(picture, tmp_path):
+def test_damaged_pixels_are_found_when_they_are_read(tmp_path):
     path = tmp_path / "scan.png"
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (80, 120), np.uint8)).save(path)
     path.write_bytes(path.read_bytes()[:4000])

@@ -58,7 +58,7 @@ def test_a_missing_decoder_is_named(monkeypatch):
         load_line(AVIF)
 
 
-def test_a_damaged_photograph_is_refused(tmp_path):
+def test_a_damaged_photograph_is_refused():
     for content in (HEIC, AVIF, HEIC[:10], b"\0\0\0\x18ftypisom\0\0\0\0mp42"):
         with pytest.raises(DataError):
             load_line(content)

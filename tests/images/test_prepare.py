@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.images.prepare import (
-    MAX_COLUMNS,
-    Preparation,
-    spread_grays,
-)
+from drethtr.images.prepare import MAX_COLUMNS, Preparation, spread_grays
 
 PUBLISHED = Path(__file__).parent / "fixtures" / "prep.npz"
 

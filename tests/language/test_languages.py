@@ -121,7 +121,7 @@ def test_ngrams_of_no_particular_language_are_stored_under_a_name_of_their_own(t
     save_model(model, path)
     found = load_model(path)
     assert found.hash == model.hash and list(found.languages.models) == [UNSPECIFIED]
-    save_record(path, found.record, tmp_path / "copy.safetensors")
+    save_record(path, found.record, tmp_path / "copy.safetensors", of=found)
     assert load_model(tmp_path / "copy.safetensors").hash == model.hash
 
 

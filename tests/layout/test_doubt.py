@@ -10,9 +10,8 @@ from drethtr.layout.turn import turn_line
 
 def column(left, right, rows=range(100, 500, 40)):
     return [
-        FoundLine(
-            np.array(((left, row), (right, row)), float),
-            np.array(((left, row - 20), (right, row - 20), (right, row + 10), (left, row + 10)), float),
+        FoundLine.at(
+            ((left, row), (right, row)), ((left, row - 20), (right, row - 20), (right, row + 10), (left, row + 10))
         )
         for row in rows
     ]
@@ -37,7 +36,7 @@ def test_lines_below_or_beside_each_other_are_not_odd():
     "odd",
     [
         column(110, 890, (108, 228)),
-        [FoundLine(np.array(((100.0, 560), (700, 620))), np.array(((100.0, 540), (700, 600), (700, 630), (100, 570))))],
+        [FoundLine.at(((100, 560), (700, 620)), ((100, 540), (700, 600), (700, 630), (100, 570)))],
         [
             FoundLine(line.baseline, line.baseline[[0, 1, 1]] + ((0, -8), (0, -8), (0, 2)))
             for line in column(100, 900, (540,))

@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 1000, 1400
 def line(left, right, row, height=30):
     corners = ((left, row - 0.7 * height), (right, row - 0.7 * height), (right, row + 0.3 * height))
     corners = (*corners, (left, row + 0.3 * height))
-    return FoundLine(np.array(((left, row), (right, row)), float), np.array(corners, float))
+    return FoundLine.at(((left, row), (right, row)), corners)
 
 
 def column(left, right, rows):

@@ -9,13 +9,7 @@ import torch
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones import BACKBONES
-from drethtr.network.pretrained import (
-    MODEL,
-    backbone_weights,
-    fold_norm,
-    network_in_rapidocr,
-    ppocr_weights,
-)
+from drethtr.network.pretrained import MODEL, backbone_weights, fold_norm, network_in_rapidocr, ppocr_weights
 from drethtr.recognition.model.architecture import PPOCR
 
 pytest.importorskip("onnx")

@@ -14,7 +14,7 @@ from drethtr.recognition.model.file import load_model, save_record
 def test_a_model_keeps_its_own_fit(tiny_model, tiny_path):
     assert fit_of(tiny_model) is DEFAULT_FIT
     own = replace(DEFAULT_FIT.weights, lines=Logistic(0.5, (1.0, 2.0)))
-    save_record(tiny_path, CalibrationRecord(support=own), tiny_path)
+    save_record(tiny_path, CalibrationRecord(support=own), tiny_path, of=tiny_model)
     assert fit_of(load_model(tiny_path)).weights == own
 
 

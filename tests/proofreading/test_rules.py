@@ -9,7 +9,15 @@ from drethtr.base.errors import ConfigError
 from drethtr.images.line import load_line
 from drethtr.proofreading.check import CheckedWord, Kind
 from drethtr.proofreading.evidence import ReadText
-from drethtr.proofreading.rules import Rules, abbreviations, alike, conventions_named, explained, punctuation, spelling
+from drethtr.proofreading.rules import (
+    Rules,
+    abbreviations,
+    conventions_named,
+    excused_pairs,
+    explained,
+    punctuation,
+    spelling,
+)
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 ALL = Rules(allowed=conventions_named("spelling,abbreviations,punctuation"))
@@ -118,13 +126,13 @@ def test_conventions_work_together():
 
 def test_pairs_of_words_that_are_alike_in_two_texts():
     allowed = conventions_named("spelling,punctuation")
-    assert alike("il avait – dit un mot", "il avoit dict vn mot,", allowed) == [
+    assert excused_pairs("il avait – dit un mot", "il avoit dict vn mot,", allowed) == [
         ("avait", "avoit"),
         ("un", "vn"),
         ("mot", "mot,"),
         ("–", ""),
     ]
-    assert alike("il avait", "il avoit", ()) == []
+    assert excused_pairs("il avait", "il avoit", ()) == []
 
 
 def test_an_unknown_convention_is_refused():

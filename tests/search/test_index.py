@@ -90,7 +90,7 @@ def test_a_verdict_is_not_for_another_line_that_has_the_id_now(index, archive, b
     assert TEXTS[2] in [hit.text for hit in index.search("the") if hit.line == judged.line]
 
 
-def test_a_verdict_stays_with_its_line_when_the_page_is_read_again(index, archive, build, recognizer, tmp_path):
+def test_a_verdict_stays_with_its_line_when_the_page_is_read_again(index, archive, build):
     judged, *others = index.search("the")
     index.judge(judged, stands=False)
     page = archive / judged.page.with_suffix(".xml").name

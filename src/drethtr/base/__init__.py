@@ -9,4 +9,5 @@ native.py                                  the compiled inner loops, if they wer
 processors.py, recent.py                   how many threads; results that several threads share
 plugins.py, lazy.py, version.py            entry points; lazy imports
 encoding.py, wording.py                    encodings of users' text files; wording of numbers and lists
+arrays.py                                  names of numpy arrays by what is in them
 """

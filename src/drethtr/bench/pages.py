@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from drethtr.base.arrays import Booleans
 from drethtr.cli.reports import table
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.layout.finder import Finder, Layout
@@ -92,7 +92,7 @@ def intersection_over_union(first: Points, second: Points) -> float:
     return float((areas[0] & areas[1]).sum() / max((areas[0] | areas[1]).sum(), 1))
 
 
-def area(polygon: Points, window: Box) -> NDArray[np.bool_]:
+def area(polygon: Points, window: Box) -> Booleans:
     """The pixels of a window that a polygon covers."""
     drawn = Image.new("1", (window.width + 1, window.height + 1))
     ImageDraw.Draw(drawn).polygon([(x - window.left, y - window.top) for x, y in polygon], fill=1)

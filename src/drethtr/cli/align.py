@@ -20,7 +20,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_ending, refuse_results, told_after
+from drethtr.cli.outputs import printed_after, refuse_ending, refuse_results
 from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.documents.formats import formats_named
@@ -101,7 +101,7 @@ def align(
     failed += write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
     pages = [page.lines for proof in proofs for page in proof.pages]
     left = [part for proof in proofs for part in proof.left.values()]
-    with told_after(summary(pages, left)):
+    with printed_after(summary(pages, left)):
         if ground_truth is not None:
             typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     bare = any(not line.check.text for page in pages for line in page)

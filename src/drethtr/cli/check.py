@@ -21,7 +21,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_results, told_after
+from drethtr.cli.outputs import printed_after, refuse_results
 from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.cli.screen import shown
@@ -110,7 +110,7 @@ def check(
         strips = page_strips(found, pages) if html_file is not None else {}
     if not found:
         raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")
-    with told_after(shown(doubtful_words(found))):
+    with printed_after(shown(doubtful_words(found))):
         if json_file is not None:
             rows = (json.dumps(row, ensure_ascii=False) for line in found for row in line.to_json())
             write_text(json_file, "[\n" + ",\n".join(rows) + "\n]\n")

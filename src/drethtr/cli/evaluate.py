@@ -26,7 +26,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_results, told_after, write_json
+from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.reports import EvaluationResult, error_rates, measured_confidence, read_by
 from drethtr.datasets.layouts.pages import Pages
@@ -108,7 +108,7 @@ def evaluate(
     else:
         segmentation = segmentation_named(lines or "rapid", order, outlines)
         result = evaluate_pages(data, images_in(images), segmentation, reading, read=end_to_end, layout=layout)
-    with told_after(result.text):
+    with printed_after(result.text):
         if json_file is not None:
             write_json(json_file, result.figures)
         if per_line is not None:

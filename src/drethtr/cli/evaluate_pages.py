@@ -161,9 +161,7 @@ def page_table(scores: Mapping[str, Any]) -> str:
     return f"{found}\n\n{scores['convention']}"
 
 
-def found_lines(
-    originals: Sequence[Original], segmentation: Segmentation, threads: int | None = None
-) -> EvaluationResult:
+def found_lines(originals: Sequence[Original], segmentation: Segmentation, threads: int | None) -> EvaluationResult:
     """Find the lines of whole pages and compare them with those in their files, with a progress bar."""
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
         pages = find_and_compare(originals, segmentation, threads, bar.update)

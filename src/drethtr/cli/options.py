@@ -198,7 +198,7 @@ TrainingThreads = Annotated[
     int | None, threads_option("Threads to compute with on a CPU, beside --workers; default: one per processor.")
 ]
 SEGMENTATIONS = "auto", "given", "whole", "rapid", "projection", "kraken"
-"""Those that a shell offers; plug-ins and networks of your own have further ones."""
+"""Segmentations that a shell offers; plug-ins and networks of your own have further ones."""
 
 Lines = Annotated[str, name_option("--lines", SEGMENTATIONS, "Line segmentation of pages, as in drethtr transcribe.")]
 TableOrder = Annotated[

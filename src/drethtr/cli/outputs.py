@@ -74,7 +74,7 @@ def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ())
 
 
 @contextmanager
-def told_after(result: str) -> Iterator[None]:
+def printed_after(result: str) -> Iterator[None]:
     """Print a result once its files are written, or could not be: a full disk or a closed pipe costs one, not both."""
     try:
         yield

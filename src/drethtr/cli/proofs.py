@@ -61,7 +61,7 @@ def prove_all(
 
 
 PAGE_FORMATS = {name: format for name, format in FORMATS.items() if name != "txt"}
-"""Those that can express doubts, unlike plain text."""
+"""The formats that can express doubts, unlike plain text."""
 
 
 def tasks_of(

@@ -140,8 +140,11 @@ class TranscribeOptions:
             )
         if self.index is not None and self.update:
             raise ConfigError("--index does not go with --update; run drethtr index on the updated files")
-        if self.output is not None:
-            refuse_name_of_file(self.output, names)
+        endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
+        if self.output is not None and self.output.suffix.lower() in endings and not self.output.exists():
+            raise ConfigError(
+                f"--output {self.output}: results are named after their images; give a folder instead of a file"
+            )
 
     def open(self) -> PageJob:
         """Open a job.
@@ -174,8 +177,11 @@ class TranscribeOptions:
         )
         if not job.of_lines:
             self.refuse_for_pages()
-        if self.output is None:
-            refuse_joined(job)
+        # No program could parse several such files one after the other, as it can texts and rows of tables.
+        for name, format in job.formats.items() if self.output is None else ():
+            files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
+            if files > 1 and format.row is None:
+                raise ConfigError(f"--format {name} can print only one file, not {files}; give a folder as --output")
         return job
 
     def refuse_for_pages(self) -> None:
@@ -326,29 +332,6 @@ def segmented(original: Original, page: Page, segmentation: Segmentation) -> str
     if segmentation.is_line(original):
         return f"{original.name}: read as one line"
     return f"{original.name}: {number} found ({segmentation.finder_name(original)})"
-
-
-def refuse_joined(job: PageJob) -> None:
-    """Refuse to print several files of a format in a row, which no program could parse; text is allowed.
-
-    Raises:
-        ConfigError: naming the format.
-    """
-    for name, format in job.formats.items():
-        files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
-        if files > 1 and format.row is None:
-            raise ConfigError(f"--format {name} can print only one file, not {files}; give a folder as --output")
-
-
-def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
-    """Refuse to create a folder with a name such as `out.txt`, which is meant as a file.
-
-    Raises:
-        ConfigError: saying that a folder is needed.
-    """
-    endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
-    if output.suffix.lower() in endings and not output.exists():
-        raise ConfigError(f"--output {output}: results are named after their images; give a folder instead of a file")
 
 
 def endings_of(names: Sequence[str]) -> list[str]:

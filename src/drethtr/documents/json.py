@@ -53,7 +53,7 @@ def line_content(line: TextLine) -> dict[str, Any]:
         "polygon": points_content(line.polygon),
         "baseline": points_content(line.baseline),
         "words": [word_content(word) for word in line.words],
-        "tags": [tag_content(tag) for tag in (line.transcription.tags if line.transcription is not None else ())],
+        "tags": [tag_content(tag) for tag in line.tags],
     }
 
 

@@ -19,7 +19,7 @@ from drethtr.base.wording import counted
 from drethtr.documents.html import ShownLine, lines_html
 from drethtr.documents.markup import Element
 from drethtr.documents.points import Box, Point, Points, box_around, upright
-from drethtr.documents.transcription import PageFlag, PageWord, Review, Transcription
+from drethtr.documents.transcription import PageFlag, PageWord, Review, Tag, Transcription
 from drethtr.images.decode import MIRRORED, OPPOSITE, QUARTER_TURNS
 from drethtr.images.page import PageSource
 
@@ -108,9 +108,19 @@ class TextLine:
         return self.transcription.words if self.transcription else ()
 
     @property
+    def tags(self) -> tuple[Tag, ...]:
+        """What a person marked in the text."""
+        return self.transcription.tags if self.transcription else ()
+
+    @property
     def flags(self) -> tuple[PageFlag, ...]:
         """Warnings about the line as a whole."""
         return self.transcription.flags if self.transcription else ()
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it has a baseline or a polygon."""
+        return bool(self.baseline or self.polygon)
 
     @property
     def box(self) -> Box | None:

@@ -196,7 +196,7 @@ class PageFile:
             DataError: if it has no such line, or a new one has neither baseline nor polygon.
         """
         added = [line for lines in new.values() for line in lines]
-        if not all(line.baseline or line.polygon for line in added):
+        if not all(line.is_placed for line in added):
             raise DataError("a new line needs a baseline or a polygon", self.name)
         if (with_ids := self.with_ids()) is not self:
             return with_ids.with_lines_after(new)

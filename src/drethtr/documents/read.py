@@ -108,15 +108,8 @@ def first_bytes(path: Path, limit: int = HEAD) -> bytes:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
 
 
-def is_description(file: Path, head: bytes | None = None) -> bool:
-    """Whether a file is PAGE or ALTO, by its first bytes, which are read unless they are given.
-
-    A file that cannot be opened counts as one, so that the error is reported when it is read.
-    """
-    try:
-        head = first_bytes(file) if head is None else head
-    except DataError:
-        return True
+def is_description(head: bytes) -> bool:
+    """Whether a file is PAGE or ALTO, by its first bytes."""
     return DESCRIBING.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
@@ -153,7 +146,7 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
     return markup, dialect, dialect.read(root, name, size_of)
 
 
-def size_beside(path: Path, image: str, images: Path | None = None) -> tuple[int, int] | None:
+def size_beside(path: Path, image: str, images: Path | None) -> tuple[int, int] | None:
     """Width and height of the image of a page file, if it exists and is not a PDF; see `read_page`."""
     try:
         return size_of(PageSource(image_beside(path, image, images=images)))

@@ -225,7 +225,7 @@ def is_hidden(run: Element, utf8: bytes) -> bool:
     return hidden is not None and OFF.search(utf8, hidden.start, hidden.inside) is None
 
 
-def descendants(element: Element, but: Callable[[Element], bool] = lambda _: False) -> Iterator[Element]:
+def descendants(element: Element, but: Callable[[Element], bool]) -> Iterator[Element]:
     """All elements within one, in order of the document, without those of which `but` is true and what is in them."""
     left = element.children[::-1]
     while left:

@@ -63,7 +63,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
     """
     old = file.line(line_id)
     written = with_text(old, edit)
-    known = old.transcription.tags if old.transcription else ()
+    known = old.tags
     for tag in edit.tags or ():
         if tag.start + tag.length > len(written.text) and tag not in known:
             raise DataError(f"the tag {tag.name!r} is beyond the end of the text of line {line_id!r}")

@@ -13,7 +13,7 @@ from drethtr.editing.reader import Reader
 from drethtr.editing.scans import source_of
 from drethtr.proofreading.check import TextCheck
 from drethtr.proofreading.evidence import ReadText
-from drethtr.proofreading.rules import Convention, Rules, alike
+from drethtr.proofreading.rules import Convention, Rules, excused_pairs
 from drethtr.proofreading.text import fitting, refuse_empty
 from drethtr.text.normalize import for_scoring
 
@@ -58,7 +58,7 @@ def compare(
                 "ours": line.text,
                 "theirs": theirs[line.id] or None,
                 "words": checks[line.id].to_json()["words"] if line.id in checks else [],
-                "alike": alike(theirs[line.id], line.text, allowed) if line in others else [],
+                "alike": excused_pairs(theirs[line.id], line.text, allowed) if line in others else [],
             }
             for line in lines
         ],

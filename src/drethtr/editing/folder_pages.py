@@ -122,7 +122,7 @@ def changed_at(path: Path) -> int:
 
 
 def visible_names(folder: Path) -> frozenset[str] | None:
-    """The names in a folder, without hidden ones; None if it is none."""
+    """The names in a folder, without hidden ones; None if there is no such folder."""
     try:
         return frozenset(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208 - names alone
     except OSError:
@@ -150,7 +150,7 @@ def match_to_scans(
     lost = []
     heads = {file: beginning(file) for file in files}  # read once: most of the time goes into opening files
     for file in sorted(files, key=lambda file: by_trust(file, MADE_HERE.search(heads[file] or b"") is not None)):
-        if (head := heads[file]) is not None and not is_description(file, head):
+        if (head := heads[file]) is not None and not is_description(head):
             continue
         try:
             found.setdefault(image_beside(file, image_name(file, head), images=images), []).append(file)

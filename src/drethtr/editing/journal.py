@@ -159,7 +159,7 @@ class Journal:
                 raise DataError(f"cannot be opened: {error}", path) from error
             refuse_no_locks(folder)
             raise DataError(
-                f"{folder} is open in another drethtr edit{address_told(place)}; use that one, or stop it (Ctrl-C in "
+                f"{folder} is open in another drethtr edit{stated_address(place)}; use that one, or stop it (Ctrl-C in "
                 "its window)"
             ) from error
         except sqlite3.DatabaseError as error:
@@ -342,14 +342,14 @@ def opened(path: Path) -> Database:
     return database
 
 
-def address_told(place: Path) -> str:
-    """At which address the program that has the folder open answers, as far as it says in our hidden folder."""
+def stated_address(place: Path) -> str:
+    """At which address the program that has the folder open answers, if our hidden folder says so."""
     address = text_of_own(place / ADDRESS, MAX_URL)
     return f" at {address}" if URL.fullmatch(address) else ""
 
 
 def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
-    """Whether what a step did is so still: it was not undone, or is the last to redo what was."""
+    """Whether a step still holds: it was not undone, or it is the last to redo what was."""
     # Undos and redos name the step they are about, so that the last of them says what holds for all.
     of = step.number if step.of is None else step.of
     last = next((one for one in reversed(steps) if of in (one.number, one.of)), step)

@@ -134,8 +134,8 @@ def cut(
     after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
     done = file.with_lines(firsts).with_lines_after(after) if changed else file
     for part in read.values():
-        if part.transcription is not None and part.transcription.tags:
-            done = done.with_tags(part.id, part.transcription.tags)
+        if part.tags:
+            done = done.with_tags(part.id, part.tags)
     return Changed(done, tuple(part.id for part in parts), notes)
 
 
@@ -166,7 +166,7 @@ def halved(
 def tags_within(line: TextLine, start: int = 0, end: int = sys.maxsize) -> tuple[Tag, ...]:
     """What is marked between two places of a text, with places from the first on; not what marks the line."""
     found = list[Tag]()
-    for tag in line.transcription.tags if line.transcription else ():
+    for tag in line.tags:
         begin, stop = max(tag.start, start), min(tag.start + tag.length, end)
         if begin < stop:
             found.append(tag._replace(start=begin - start, length=stop - begin))

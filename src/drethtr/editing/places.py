@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.documents.page import TextLine
 from drethtr.documents.points import Points, twice_area
-from drethtr.layout.finder import Floats
+from drethtr.images.geometry import length_of
 
 Side = tuple[Points | None, Points | None]
 """Baseline and polygon of a part of a line."""
@@ -80,7 +81,7 @@ def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
         return []
     baseline = np.asarray(line.baseline, dtype=np.float64)
     direction = (baseline[-1] - baseline[0]) / max(float(np.hypot(*(baseline[-1] - baseline[0]))), 1e-9)
-    length = float(np.hypot(*np.diff(baseline, axis=0).T).sum())
+    length = length_of(baseline)
     height = twice_area(line.polygon or ()) / 2 / max(length, 1.0)
     above = SHARE_ABOVE * height * np.array((direction[1], -direction[0]))
     path = np.asarray(stroke, dtype=np.float64)
@@ -165,8 +166,7 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
             start for start, center in zip(starts, centers, strict=True) if cut_at(line.baseline, center)[0] >= along
         )
         return next(behind, len(line.text))
-    path = np.asarray(line.baseline, dtype=np.float64)
-    share = along / max(float(np.hypot(*np.diff(path, axis=0).T).sum()), 1e-9)
+    share = along / max(length_of(np.asarray(line.baseline, dtype=np.float64)), 1e-9)
     wanted = share * len(line.text)
     return min([*starts, len(line.text)], key=lambda start: abs(start - wanted))
 
@@ -177,12 +177,12 @@ def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
     That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above.
     """
     left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
-    row = middle_of(baseline)
+    row = row_of(baseline)
     found: list[tuple[int, float, str]] = []
     for line in lines:
         if (box := line.box) is None:
             continue
-        own = middle_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
+        own = row_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
         if box.right <= (left + right) / 2 and abs(own - row) < box.height / 2:
             found.append((2, float(box.right), line.id))
         elif own <= row:
@@ -190,6 +190,6 @@ def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
     return max(found)[2] if found else None
 
 
-def middle_of(baseline: Points) -> float:
-    """The mean height of a baseline."""
+def row_of(baseline: Points) -> float:
+    """The mean row of a baseline."""
     return sum(y for _, y in baseline) / len(baseline)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.files import file_mark
 from drethtr.base.wording import counted
@@ -32,7 +33,7 @@ from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Floats, Layout
+from drethtr.layout.finder import Layout
 from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_points
 from drethtr.pages.line_reading import ReadLines
@@ -134,8 +135,8 @@ class Reader:
                     self.workspace.notify_page(page, "read")
                     failed.append(f"{page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
-            told = "; ".join([f"{counted(job.total - len(failed), 'page')} read", *failed[:1]])
-            self.jobs.update(job, message=told + (f", and {len(failed) - 1} more" if len(failed) > 1 else ""))
+            read = "; ".join([f"{counted(job.total - len(failed), 'page')} read", *failed[:1]])
+            self.jobs.update(job, message=read + (f", and {len(failed) - 1} more" if len(failed) > 1 else ""))
 
     def read_changed(self) -> None:
         """Read pages that could not be read, and whose scans have changed since; not while they are being copied."""

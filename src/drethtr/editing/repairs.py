@@ -13,19 +13,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points
 from drethtr.editing.changes import Changed, PageContext
 from drethtr.editing.journal import Change
-from drethtr.editing.layout import (
-    Action,
-    Cut,
-    Delete,
-    Dissolve,
-    Draw,
-    Follow,
-    Join,
-    Move,
-    MoveRegion,
-    SetRegion,
-    Split,
-)
+from drethtr.editing.layout import Action, Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
 from drethtr.editing.places import crossings, neighbor_before
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.layout.finder import FoundLine
@@ -320,7 +308,7 @@ def found_line(line: TextLine) -> FoundLine:
     baseline = line.baseline or ((box.left, box.bottom), (box.right, box.bottom))
     height = max(box.height, box.width // FLAT)
     outline = line.polygon or Box(box.left, box.bottom - height, box.right, box.bottom).polygon()
-    return FoundLine(np.array(baseline, dtype=np.float64), np.array(outline, dtype=np.float64))
+    return FoundLine.at(baseline, outline)
 
 
 def as_text(lines: Sequence[TextLine]) -> list[TextLine]:

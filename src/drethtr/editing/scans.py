@@ -127,9 +127,9 @@ class Scans:
         Raises:
             DataError: if it has neither.
         """
-        if not (line.baseline or line.polygon):
+        if not line.is_placed:
             raise DataError(f"line {line.id!r} has no place on the page")
-        others = [other for other in lines if other.id != line.id and (other.baseline or other.polygon)]
+        others = [other for other in lines if other.id != line.id and other.is_placed]
         every = sorted((line, *others), key=lambda one: one.id)
         number, given = every.index(line), without_bands(list(map(GivenLine.of, every)), self.outlines)
         if given[number].polygon is not None:

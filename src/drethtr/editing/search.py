@@ -16,7 +16,7 @@ from drethtr.search import Hit, open_index
 MIN_PROBABILITY = 0.02
 """Minimum probability of a hit in an index; the web page initially shows only those above a threshold of its own."""
 
-MAX_HITS = 1000  # what a browser shows without a pause; the total is told beside them
+MAX_HITS = 1000  # what a browser shows without a pause; the total stands beside them
 
 
 def search(workspace: Workspace, query: str, limit: int, page_id: str | None = None) -> dict[str, Any]:

@@ -24,14 +24,7 @@ from drethtr.editing.journal import REDO, UNDO, Change, Journal, Step, stacks
 from drethtr.editing.layout import Action
 from drethtr.editing.notes import notes_between, record, text_in, text_known, user
 from drethtr.editing.overview import Overview, Summary
-from drethtr.editing.page_files import (
-    Missing,
-    OpenLine,
-    OpenPage,
-    PageFiles,
-    Stale,
-    no_lines,
-)
+from drethtr.editing.page_files import Missing, OpenLine, OpenPage, PageFiles, Stale, no_lines
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status
 from drethtr.editing.undo import Difference

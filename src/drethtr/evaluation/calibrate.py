@@ -18,10 +18,11 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.choose_strategy import Best, best_strategies
-from drethtr.evaluation.confidence import Booleans, Reliability, measure_confidence, right_characters, right_words
+from drethtr.evaluation.confidence import Reliability, measure_confidence, right_characters, right_words
 from drethtr.evaluation.predict import MIN_SETS, learn
 from drethtr.evaluation.reading import Advance, ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
@@ -30,7 +31,7 @@ from drethtr.recognition.confidence.calibration import Calibration, character_fe
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
-from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.model.file import Model

@@ -10,17 +10,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.datasets.sample import set_of
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.evaluation.reading import ScoredLine, by_name
 from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 BINS = 10
 CHANCE_DRAWS = 100  # each is a pass over all cases, and only their mean is needed

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from drethtr.base.arrays import Floats
 from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95
 from drethtr.images.geometry import length_of, points_along
-from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.finder import FoundLine
 
 CONVENTION = (
     "P, R, F: baselines as in cBAD, tolerance a quarter of the distance between lines. Found: reference lines of whose "

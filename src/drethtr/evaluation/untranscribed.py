@@ -14,7 +14,7 @@ from drethtr.datasets.sample import LeftOut, Sample, told_apart
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
 from drethtr.documents.read import read_page
 from drethtr.images.line import page_for_line
-from drethtr.pages.inputs import files_of
+from drethtr.pages.inputs import files_of_input
 from drethtr.pages.source import open_originals
 
 
@@ -37,7 +37,7 @@ def lines_to_read(
     for name in inputs:
         path = Path(name)
         if path.suffix.lower() == DESCRIPTION:
-            found += [line for page in files_of(name) for line in marked_lines(page, report, pages)]
+            found += [line for page in files_of_input(name) for line in marked_lines(page, report, pages)]
         elif path.suffix.lower() in TABLES:
             found += open_all([name])
         elif pages.recognizes(path):
@@ -91,7 +91,7 @@ def line_images(path: Path) -> list[Sample]:
     """
     files = path.rglob("*") if path.is_dir() else ()
     found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
-    images = found or files_of(str(path))
+    images = found or files_of_input(str(path))
     for image in images:
         folder = shlex.quote(str(image.parent))
         refuse_page(

@@ -308,6 +308,6 @@ def cost_of(known: Sequence[KnownLine], layout: Layout, ordered: Sequence[FoundL
 def known_lines(original: Original, gray: Line) -> list[KnownLine]:
     """The described lines of a page that have a place, in reading order."""
     page = original.given_for(gray)
-    placed = [line for line in page.lines if line.baseline or line.polygon] if page is not None else []
+    placed = [line for line in page.lines if line.is_placed] if page is not None else []
     lines: list[FoundLine] = complete(gray, [GivenLine.of(line) for line in placed])
     return [KnownLine(line, max(1, len(given.text)), given.text) for line, given in zip(lines, placed, strict=True)]

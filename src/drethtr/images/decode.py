@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError, features
 from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.links import open_ordinary
 
@@ -60,13 +60,13 @@ ORIENTATION = 0x0112
 """The EXIF tag for the orientation."""
 
 ORIENTATIONS = range(1, 9)
-"""Its values."""
+"""The EXIF orientations."""
 
 QUARTER_TURNS = range(5, 9)
-"""Those that exchange width and height."""
+"""EXIF orientations that exchange width and height."""
 
 MIRRORED = frozenset({2, 4, 5, 7})
-"""Those that mirror the pixels."""
+"""EXIF orientations that mirror the pixels."""
 
 OPPOSITE = {6: 8, 8: 6}
 """The orientations that undo others; the rest undo themselves."""
@@ -210,7 +210,7 @@ NEW_TYPE, REDUCED, MASK = 254, 1, 4
 """The tag for the type of a frame, and its bits for a reduced copy of another frame and for a transparency mask."""
 
 OLD_TYPE, OLD_REDUCED = 255, 2
-"""The same in older files, and its value for a reduced copy."""
+"""The tag for the type of a frame in older files, and its value for a reduced copy."""
 
 MASK_PHOTOMETRIC = 4
 """The value of `PHOTOMETRIC` for a transparency mask."""
@@ -303,9 +303,9 @@ def is_copy(tiff: TiffImageFile, one: Frame, other: Frame) -> bool:
     return float(np.mean(shown[0] * shown[1])) > ALIKE
 
 
-def reduced(tiff: TiffImageFile, frame: int) -> NDArray[np.float64]:
+def reduced(tiff: TiffImageFile, frame: int) -> Floats:
     """The pixels of a frame, reduced to a square, with mean 0 and variance 1; all 0 if the frame is blank."""
     tiff.seek(frame)
     pixels = np.asarray(tiff.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), float)
-    centered: NDArray[np.float64] = pixels - pixels.mean()
+    centered: Floats = pixels - pixels.mean()
     return centered / (float(pixels.std()) or 1.0)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import DataError
 from drethtr.images.line import Line
 
@@ -48,7 +49,7 @@ def estimate_slant(line: Line) -> float:
     return max(SLANTS, key=lambda slant: uprightness(shear(paper, slant, paper=0) > 0))
 
 
-def uprightness(paper: NDArray[np.bool_]) -> int:
+def uprightness(paper: Booleans) -> int:
     """Sum of squared lengths of the columns whose paper is one unbroken run."""
     starts = paper[0].astype(int) + (paper[1:] & ~paper[:-1]).sum(axis=0)
     lengths = paper.sum(axis=0)
@@ -96,7 +97,7 @@ def otsu_threshold(line: Line) -> int:
     return int(between.argmax())
 
 
-def local_threshold(line: Line) -> NDArray[np.float64]:
+def local_threshold(line: Line) -> Floats:
     """A variant of Sauvola's threshold in windows half as high as the line.
 
     Unlike Sauvola, it divides the deviation once more by the number of pixels, as the published code does.
@@ -105,16 +106,14 @@ def local_threshold(line: Line) -> NDArray[np.float64]:
     pixels = size**2
     mean = window_sums(line, size) / pixels
     deviation = np.sqrt((window_sums(np.square(line, dtype=np.float64), size) / pixels - mean**2 / pixels) / pixels)
-    threshold: NDArray[np.float64] = mean * (1 + 0.01 * (deviation / 127 - 1))
+    threshold: Floats = mean * (1 + 0.01 * (deviation / 127 - 1))
     threshold[mean < 100] = 0
     return threshold
 
 
-def window_sums(values: NDArray[Any], size: int) -> NDArray[np.float64]:
+def window_sums(values: NDArray[Any], size: int) -> Floats:
     """Sums over square windows around each pixel, zeros outside."""
     padded = np.pad(values.astype(np.float64), ((size // 2 + 1, size // 2), (size // 2 + 1, size // 2)))
     total = padded.cumsum(axis=0).cumsum(axis=1)
-    sums: NDArray[np.float64] = (
-        total[size:, size:] - total[:-size, size:] - total[size:, :-size] + total[:-size, :-size]
-    )
+    sums: Floats = total[size:, size:] - total[:-size, size:] - total[size:, :-size] + total[:-size, :-size]
     return sums[: values.shape[0], : values.shape[1]]

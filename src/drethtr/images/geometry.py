@@ -3,12 +3,9 @@
 N points (N, 2), each (x, y) in pixels.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from drethtr.base.arrays import Floats
 
 
 def length_of(path: Floats) -> float:
@@ -16,12 +13,20 @@ def length_of(path: Floats) -> float:
     return float(np.hypot(*np.diff(path, axis=0).T).sum())
 
 
+def distances_along(path: Floats) -> Floats:
+    """How far along a path each of its points lies, (N,), from 0 to its length."""
+    return np.concatenate(([0.0], np.hypot(*np.diff(path, axis=0).T).cumsum()))
+
+
+def points_at(places: Floats, known: Floats, path: Floats) -> Floats:
+    """Points at some places along a path whose own points are at the places `known`, interpolated."""
+    return np.stack([np.interp(places, known, values) for values in path.T], axis=1)
+
+
 def points_along(path: Floats, step: float) -> Floats:
     """Points at even distances of about `step` along a path, with both of its ends."""
-    lengths = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
-    places = np.linspace(0, lengths[-1], max(2, round(lengths[-1] / step) + 1))
-    points: Floats = np.stack([np.interp(places, lengths, values) for values in path.T], axis=1)
-    return points
+    distances = distances_along(path)
+    return points_at(np.linspace(0, distances[-1], max(2, round(distances[-1] / step) + 1)), distances, path)
 
 
 def area_of(outline: Floats) -> float:

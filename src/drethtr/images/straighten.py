@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.base.native import native
 from drethtr.images.fields import sample
-from drethtr.images.geometry import Floats, area_of, length_of
+from drethtr.images.geometry import area_of, distances_along, length_of, points_at
 from drethtr.images.line import Line
 
 REACH = 0.97
@@ -54,9 +55,8 @@ class Strip(NamedTuple):
         columns = np.array(
             sorted(set(np.clip([left, *np.arange(np.ceil(left), right, 32), right], *self.ends).tolist()))
         )
-        at = np.arange(len(self.places))
-        places = np.stack([np.interp(columns, at, self.places[:, axis]) for axis in (0, 1)], axis=1)
-        downs = np.stack([np.interp(columns, at, self.downs[:, axis]) for axis in (0, 1)], axis=1)
+        at = np.arange(len(self.places), dtype=np.float64)
+        places, downs = points_at(columns, at, self.places), points_at(columns, at, self.downs)
         top, bottom = places - downs * self.above, places + downs * (self.line.shape[0] - self.above)
         return [(float(x), float(y)) for x, y in (*top, *bottom[::-1])]
 
@@ -102,7 +102,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     if len(path) < 2:
         raise DataError("the baseline has no length")
     height = typical_height(path, outline)
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
+    along = distances_along(path)
     first, last = path[1] - path[0], path[-1] - path[-2]
     # Drawn baselines often end inside the first or last letter. They are extended past the whole outline, with some
     # paper, but no more than four heights beyond their own length: an outline farther away is a mistake.
@@ -110,7 +110,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     after = max(0.0, float(((outline - path[-1]) @ last).max()) / np.hypot(*last)) + MARGIN * height
     before, after = min(before, along[-1] + 4 * height), min(after, along[-1] + 4 * height)
     path = np.vstack((path[0] - first / np.hypot(*first) * before, path, path[-1] + last / np.hypot(*last) * after))
-    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
+    along = distances_along(path)
     if along[-1] > MAX_SIDE:
         raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
     number = max(2, round(along[-1]))
@@ -160,7 +160,7 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
     return int(above), int(below)
 
 
-def nearest(points: Floats, others: Floats) -> NDArray[np.int64]:
+def nearest(points: Floats, others: Floats) -> Ints:
     """For each point, the number of the nearest of some others."""
     if native is None:
         return nearest_in_python(points, others)
@@ -169,10 +169,10 @@ def nearest(points: Floats, others: Floats) -> NDArray[np.int64]:
     return places
 
 
-def nearest_in_python(points: Floats, others: Floats) -> NDArray[np.int64]:
+def nearest_in_python(points: Floats, others: Floats) -> Ints:
     """The definition of `nearest`."""
     away = points[:, None] - others
-    places: NDArray[np.int64] = np.square(away).sum(2).argmin(1)
+    places: Ints = np.square(away).sum(2).argmin(1)
     return places
 
 
@@ -182,9 +182,7 @@ def positions(places: Floats, downs: Floats, above: int, below: int) -> tuple[Fl
     return places[:, 0] + rows * downs[:, 0], places[:, 1] + rows * downs[:, 1]
 
 
-def inside(
-    outline: Floats, places: Floats, downs: Floats, above: int, below: int, shape: Sequence[int]
-) -> NDArray[np.bool_]:
+def inside(outline: Floats, places: Floats, downs: Floats, above: int, below: int, shape: Sequence[int]) -> Booleans:
     """Which `positions` are inside the outline and on the page."""
     left, top = (max(0, int(np.floor(least))) for least in outline.min(0))
     right, bottom = (min(int(np.ceil(most)), size) for most, size in zip(outline.max(0), shape[::-1], strict=True))
@@ -204,17 +202,17 @@ def inside(
     return mask
 
 
-def covered_in_python(table: NDArray[np.bool_], left: int, top: int, x: Floats, y: Floats) -> NDArray[np.bool_]:
+def covered_in_python(table: Booleans, left: int, top: int, x: Floats, y: Floats) -> Booleans:
     """Which positions are set in a table whose second column and row begin at `left` and `top` of the page."""
     column, row = (
         np.clip(np.floor(places - first + 1), 0, size - 1).astype(np.intp)
         for places, first, size in ((x, left, table.shape[1]), (y, top, table.shape[0]))
     )
-    found: NDArray[np.bool_] = table[row, column]
+    found: Booleans = table[row, column]
     return found
 
 
-def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+def bounds(mask: Booleans) -> tuple[int, int, int, int]:
     """Top, bottom, left and right of the result: nearly all of the mask, with some paper at both ends."""
     columns = np.flatnonzero(mask.any(0))
     heads = mask.argmax(0)[columns]
@@ -225,7 +223,7 @@ def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     return top, bottom, max(0, int(columns[0]) - margin), min(mask.shape[1], int(columns[-1]) + 1 + margin)
 
 
-def fill(grays: Line, mask: NDArray[np.bool_]) -> Line:
+def fill(grays: Line, mask: Booleans) -> Line:
     """The grays inside the mask; outside, the tone of the paper nearby, which may vary along the line."""
     height, width = grays.shape
     parts = np.array_split(np.arange(width), max(1, width // (2 * height)))

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.base.config import named
 from drethtr.base.encoding import decoded
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
@@ -51,7 +52,7 @@ class Languages:
     def __str__(self) -> str:
         return "; ".join(f"{name}: {ngrams}" for name, ngrams in self.models.items())
 
-    def by_model(self, texts: Sequence[Tokens]) -> NDArray[np.float64]:
+    def by_model(self, texts: Sequence[Tokens]) -> Floats:
         """The log-probability of each whole line in each language, (texts, languages); see `log_probabilities`."""
         return log_probabilities(tuple(self.models.values()), texts)
 

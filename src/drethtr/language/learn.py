@@ -12,16 +12,17 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.language.ngrams import FAINTEST, MAX_ORDER, STEP, NGrams, dtypes
 from drethtr.text.tokenizer import BOS, EOS, Tokenizer
 
-Keys = NDArray[np.int64]
-Shares = NDArray[np.float64]
-Steps = NDArray[np.float64]
+Keys = Ints
+Shares = Floats
+Steps = Floats
 
 
-def look_up(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
+def look_up(sorted_keys: Keys, keys: Keys) -> tuple[Keys, Booleans]:
     """Look keys up in sorted keys: the index of each, and whether it was found."""
     places = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
     return places, sorted_keys[places] == keys
@@ -78,7 +79,7 @@ class Levels(NamedTuple):
         """The n-grams of a length; for 0, the root."""
         return self.keys[length - 1] if length else np.zeros(1, dtype=np.int64)
 
-    def children(self, length: int) -> NDArray[np.int64]:
+    def children(self, length: int) -> Ints:
         """For each n-gram of a length, the number of n-grams one token longer."""
         places, _ = look_up(self.contexts(length), self.keys[length] // self.size)
         return np.bincount(places, minlength=len(self.contexts(length)))
@@ -163,7 +164,7 @@ class Counted:
 
     size: int
     keys: Keys
-    counts: NDArray[np.int64]
+    counts: Ints
 
     @cached_property
     def discount(self) -> float:
@@ -173,7 +174,7 @@ class Counted:
         return once / (once + 2 * twice) if once else 0.5
 
     @cached_property
-    def contexts(self) -> tuple[Keys, NDArray[np.int64], NDArray[np.int64]]:
+    def contexts(self) -> tuple[Keys, Ints, Ints]:
         """The contexts of the n-grams, their counts, and the number of distinct tokens that follow each."""
         contexts, firsts, kinds = np.unique(self.keys // self.size, return_index=True, return_counts=True)
         return contexts, np.add.reduceat(self.counts, firsts), kinds

@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import CheckpointError
 from drethtr.base.native import native
 from drethtr.text.tokenizer import BOS, EOS
@@ -239,7 +240,7 @@ class NGrams:
             raise CheckpointError(f"its n-grams do not have 1 to {self.order} tokens")
 
 
-def log_probabilities(models: Sequence[NGrams], texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+def log_probabilities(models: Sequence[NGrams], texts: Sequence[Sequence[int]]) -> Floats:
     """The log-probability of each whole line, including `EOS`, by each model: (texts, models).
 
     Lines that resemble the first one take a fraction of its time.

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import Floats
+from drethtr.base.arrays import Floats
 
 ROUNDING = 1.0
 """Pixels by which the edge of a band may be off: points are whole pixels, often of a page that was resized."""
 
 SLACK = 0.02
-"""The same, relative to the height of the band."""
+"""What is added to `ROUNDING`, relative to the height of the band."""
 
 TOGETHER = 3
 """Lines of a page that share a band before straight ones count: a box around a straight line may have been drawn."""

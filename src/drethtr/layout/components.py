@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
+from drethtr.base.arrays import Booleans, Ints
+
 Window = tuple[slice, slice]
 
 
-def components(mask: Mask) -> Iterator[tuple[Window, Mask]]:
+def components(mask: Booleans) -> Iterator[tuple[Window, Booleans]]:
     """The 8-connected components of a mask: rows and columns of each, and its pixels there.
 
     In the order of their first pixels, row by row.
@@ -31,7 +31,7 @@ def components(mask: Mask) -> Iterator[tuple[Window, Mask]]:
         yield (slice(top, top + found.shape[0]), slice(left, left + found.shape[1])), found
 
 
-def runs_of(mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def runs_of(mask: Booleans) -> tuple[Ints, Ints, Ints]:
     """Row, first column and the column after the last of every horizontal run, from the top left."""
     edges = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rows, firsts = np.nonzero(edges > 0)
@@ -39,7 +39,7 @@ def runs_of(mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[n
     return rows, firsts, lasts
 
 
-def united(rows: NDArray[np.int64], firsts: NDArray[np.int64], lasts: NDArray[np.int64]) -> NDArray[np.int64]:
+def united(rows: Ints, firsts: Ints, lasts: Ints) -> Ints:
     """The number of the first run of the component that each run belongs to."""
     roots = list(range(len(rows)))
 

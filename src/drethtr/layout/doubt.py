@@ -83,8 +83,7 @@ def odd_share(lines: Sequence[FoundLine]) -> float:
 
 def doubt_of_page(page: Page) -> LayoutDoubt:
     """The doubt about the lines of a page that were found."""
-    placed = [line for line in page.lines if line.baseline and line.polygon]
-    lines = [FoundLine(np.array(x.baseline, dtype=np.float64), np.array(x.polygon, dtype=np.float64)) for x in placed]
+    lines = [FoundLine.at(line.baseline, line.polygon) for line in page.lines if line.baseline and line.polygon]
     return doubt_of(lines, table=any(region.cell is not None for region in page.regions))
 
 

@@ -9,14 +9,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias, overload, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, Self, overload, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.images.line import Line
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Order(StrEnum):
@@ -47,6 +45,11 @@ class FoundLine(NamedTuple):
     baseline: Floats
     polygon: Floats
     role: Role | None = None
+
+    @classmethod
+    def at(cls, baseline: Sequence[Sequence[float]], polygon: Sequence[Sequence[float]]) -> Self:
+        """The line at these points."""
+        return cls(np.array(baseline, dtype=np.float64), np.array(polygon, dtype=np.float64))
 
 
 class Kind(StrEnum):

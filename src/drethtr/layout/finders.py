@@ -11,7 +11,7 @@ from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError, first_line
 from drethtr.base.plugins import loaded, plugged
 from drethtr.images.line import Line
-from drethtr.layout.finder import Finder, Floats, FoundLine, FoundRegion, Kind, Layout
+from drethtr.layout.finder import Finder, FoundLine, FoundRegion, Kind, Layout
 from drethtr.layout.given import FOOT
 from drethtr.layout.projection import Projection
 
@@ -32,7 +32,7 @@ class Whole(Finder):
         height, width = page.shape
         baseline = ((0, FOOT * height), (width, FOOT * height))
         corners = ((0, 0), (width, 0), (width, height), (0, height))
-        return [FoundLine(np.array(baseline, dtype=np.float64), np.array(corners, dtype=np.float64))]
+        return [FoundLine.at(baseline, corners)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,22 +55,19 @@ class Kraken(Finder):
             ) from error
         found = blla.segment(Image.fromarray(page).convert("RGB"), device=self.device)
         usable = [line for line in found.lines if line.baseline and line.boundary]
-        lines = tuple(FoundLine(as_points(line.baseline), as_points(line.boundary)) for line in usable)
+        lines = tuple(FoundLine.at(line.baseline, line.boundary) for line in usable)
         kinds = {region.id: (kind, region.boundary) for kind, some in (found.regions or {}).items() for region in some}
         members: dict[str, list[int]] = {}
         for number, line in enumerate(usable):
             members.setdefault(next((id for id in line.regions or () if id in kinds), ""), []).append(number)
         regions = [
-            FoundRegion(kinds[id][0], tuple(numbers), as_points(kinds[id][1])) for id, numbers in members.items() if id
+            FoundRegion(kinds[id][0], tuple(numbers), np.array(kinds[id][1], dtype=np.float64))
+            for id, numbers in members.items()
+            if id
         ]
         alone = [FoundRegion(Kind.TEXT, tuple(members[""]))] if "" in members else []
         # Without regions nothing is known but an order from top to bottom, which columns need better.
         return Layout(lines, (*regions, *alone) if regions else None)
-
-
-def as_points(points: Sequence[Sequence[float]]) -> Floats:
-    """Points as an array."""
-    return np.asarray(points, dtype=np.float64)
 
 
 def rapid(model: Path | None = None) -> Finder:

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from drethtr.base.arrays import Floats
 from drethtr.base.config import member_named
 from drethtr.documents.page import TextLine
+from drethtr.images.geometry import distances_along, points_at
 from drethtr.images.line import Line
 from drethtr.layout.bands import are_bands
-from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.finder import FoundLine
 from drethtr.layout.outline import ink_of, outline
 from drethtr.layout.ridge import Ridge
 from drethtr.layout.turn import quarters_of, turn_line, turn_points
@@ -76,7 +78,7 @@ def floats(points: Sequence[Sequence[float]] | None) -> Floats | None:
     return None if points is None else np.array(points, dtype=np.float64)
 
 
-def without_bands(lines: Sequence[GivenLine], outlines: Outlines = Outlines.AUTO) -> list[GivenLine]:
+def without_bands(lines: Sequence[GivenLine], outlines: Outlines) -> list[GivenLine]:
     """The lines of a page without the outlines that are not to be used; lines without a baseline keep theirs."""
     if outlines is Outlines.GIVEN:
         return list(lines)
@@ -134,10 +136,8 @@ def ink_above(ink: Line, baselines: Sequence[Floats]) -> list[float]:
     reach = 1 + np.arange(max(4, round(height * MAX_CORE)))
     found = []
     for baseline in baselines:
-        steps = np.diff(baseline, axis=0)
-        ends = np.concatenate(([0.0], np.hypot(*steps.T).cumsum()))
-        at = np.linspace(0.0, ends[-1], SAMPLES)
-        places = np.stack([np.interp(at, ends, baseline[:, axis]) for axis in (0, 1)], axis=1)
+        distances = distances_along(baseline)
+        places = points_at(np.linspace(0.0, distances[-1], SAMPLES), distances, baseline)
         x, y = baseline[-1] - baseline[0]
         up = np.array((y, -x)) / max(float(np.hypot(x, y)), 1.0)
         sides = []

@@ -57,7 +57,7 @@ TEXT = 0
 
 
 class Maps(NamedTuple):
-    """What the network sees at each pixel of a picture, as probabilities; all but the first are None if it is not told.
+    """What the network sees at each pixel of a picture, as probabilities; only `cores` without a second head.
 
     cores  in the core of a line
     text   in the core of a line that belongs to the text of this page, (H/4, W/4)

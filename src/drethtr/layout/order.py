@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout, Order, Role
+from drethtr.base.arrays import Floats
+from drethtr.layout.finder import Cell, FoundLine, FoundRegion, Kind, Layout, Order, Role
 from drethtr.layout.rules import Rule
 from drethtr.layout.turn import quarters_of
 
@@ -27,7 +28,7 @@ SIDE_BY_SIDE = 3
 """Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
 BESIDE_NOTE = 2
-"""The same beside a note, which is written closer: three lines of it may stand beside two of the text."""
+"""`SIDE_BY_SIDE` for a note, which is written closer: three lines of it may stand beside two of the text."""
 
 TABLE_COLUMNS = 3
 """Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.documents.page import Page
 from drethtr.images.decode import QUARTER_TURNS
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource
-from drethtr.layout.finder import Floats
 from drethtr.layout.given import GivenLine, ink_above
 from drethtr.layout.outline import ink_of
 
@@ -55,7 +55,7 @@ def on_scan(page: Page, source: PageSource, gray: Line) -> Page:
 
 def fit(ink: Line, page: Page) -> float:
     """How much more ink stands on the baselines of a page than below them, and lies in its polygons than elsewhere."""
-    lines = [GivenLine.of(line) for line in page.lines if line.baseline or line.polygon]
+    lines = [GivenLine.of(line) for line in page.lines if line.is_placed]
     return sum(ink_above(ink, [line.baseline for line in lines if line.baseline is not None])) + within(
         ink, (line.polygon for line in lines if line.polygon is not None)
     )

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.native import native
 from drethtr.images.fields import sample
 from drethtr.images.line import Line
-from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.finder import FoundLine
 from drethtr.layout.ridge import Ridge
 
 # All but `CORE` and `BLOCK` are in thicknesses of a line's core, about its x-height, since strokes grow with it. None
@@ -55,7 +56,7 @@ class Around(NamedTuple):
     """
 
     ink: Floats
-    blocked: NDArray[np.bool_]
+    blocked: Booleans
     x: Floats
     y: Floats
     middle: int
@@ -171,7 +172,7 @@ def sides(around: Around, thickness: float) -> tuple[int, int]:
     return max(0, first - left - spare), min(len(ink), last + right + spare)
 
 
-def reach(inked: NDArray[np.bool_], free: NDArray[np.bool_], patience: int) -> int:
+def reach(inked: Booleans, free: Booleans, patience: int) -> int:
     """Number of columns over which the ink continues, until a gap longer than `patience` or another line."""
     end = int(np.argmin(free)) if not free.all() else len(free)
     found = 0
@@ -182,7 +183,7 @@ def reach(inked: NDArray[np.bool_], free: NDArray[np.bool_], patience: int) -> i
     return found
 
 
-def border(ink: Floats, blocked: NDArray[np.bool_], thickness: float, usual: float) -> Floats:
+def border(ink: Floats, blocked: Booleans, thickness: float, usual: float) -> Floats:
     """For each column, the row, relative to the middle, at which the line ends: a seam through the least ink.
 
     `ink` and `blocked` start at the middle of the line and lead outward. The border stays in front of other lines;
@@ -220,7 +221,7 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
     return np.minimum(border, max(furthest, 0.7 * thickness))
 
 
-def seam(cost: Floats) -> NDArray[np.int64]:
+def seam(cost: Floats) -> Ints:
     """The cheapest path from the first to the last column, as a row per column; steps are at most one row."""
     if native is None:
         return seam_in_python(cost)
@@ -229,7 +230,7 @@ def seam(cost: Floats) -> NDArray[np.int64]:
     return path
 
 
-def seam_in_python(cost: Floats) -> NDArray[np.int64]:
+def seam_in_python(cost: Floats) -> Ints:
     """The definition of `seam`."""
     height, width = cost.shape
     # The cost of the cheapest path to each place, with an impossible row above and below. Where the path came from is

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
-from drethtr.layout.finder import Finder, Floats, FoundLine
+from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import ink_of, outline
 from drethtr.layout.ridge import Ridge
 
@@ -66,17 +66,17 @@ class Projection(Finder):
         return outline(page, ridges, scale)
 
 
-def shear(dark: NDArray[np.bool_], slope: float) -> NDArray[np.bool_]:
+def shear(dark: Booleans, slope: float) -> Booleans:
     """The image with every column shifted up by `slope` per column from the middle."""
     rows = np.arange(dark.shape[0])[:, None] + np.rint(slope * (np.arange(dark.shape[1]) - dark.shape[1] / 2)).astype(
         int
     )
     inside = (rows >= 0) & (rows < dark.shape[0])
-    moved: NDArray[np.bool_] = np.take_along_axis(dark, rows.clip(0, dark.shape[0] - 1), axis=0) & inside
+    moved: Booleans = np.take_along_axis(dark, rows.clip(0, dark.shape[0] - 1), axis=0) & inside
     return moved
 
 
-def find_slope(dark: NDArray[np.bool_]) -> float:
+def find_slope(dark: Booleans) -> float:
     """The slope that maximizes the variation of ink between rows, in rows per column."""
     small = dark[:, :: max(1, dark.shape[1] // 250)]
     step = dark.shape[1] / max(1, small.shape[1])
@@ -90,7 +90,7 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
     return float(np.tan(np.radians(fine)))
 
 
-def text_columns(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
+def text_columns(dark: Booleans, gap: int) -> list[tuple[int, int]]:
     """First and last pixel column of every text column; the gaps between them are at least `gap` wide."""
     window = max(1, gap // 2)
     density = smoothed(dark.mean(0), np.full(window, 1 / window))
@@ -105,7 +105,7 @@ def smoothed(values: Floats, window: Floats) -> Floats:
     return averaged
 
 
-def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
+def runs(filled: Booleans, gap: int) -> list[tuple[int, int]]:
     """Start and end of runs; gaps up to `gap` do not interrupt a run."""
     places = np.flatnonzero(filled)
     if not len(places):
@@ -116,7 +116,7 @@ def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     return [(int(start), int(end)) for start, end in zip(starts, ends, strict=True)]
 
 
-def lines_of(dark: NDArray[np.bool_], first: int, last: int) -> Iterator[tuple[int, int, float, float]]:
+def lines_of(dark: Booleans, first: int, last: int) -> Iterator[tuple[int, int, float, float]]:
     """Left, right, middle row and thickness of each line between two columns."""
     profile = dark[:, first:last].sum(1).astype(np.float64)
     if not profile.any():

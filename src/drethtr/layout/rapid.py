@@ -19,16 +19,7 @@ from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, Layout, Role
 from drethtr.layout.network import COARSE, MULTIPLE, SHIPPED, Map, Maps, look_at, open_lines
 from drethtr.layout.outline import outline
-from drethtr.layout.ridge import (
-    Ridge,
-    cut,
-    join,
-    on_this_page,
-    ridge_of,
-    separating,
-    typical_slope,
-    weighted_median,
-)
+from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, typical_slope, weighted_median
 from drethtr.layout.rules import find_rules, folds_among
 from drethtr.layout.turn import turn_line
 from drethtr.recognition.onnx.session import Session
@@ -48,8 +39,8 @@ On 54 pages of seven collections 0.7, 0.8 and 0.85 leave 4.0, 3.6 and 3.3 false 
 91.3 % (LOG.md, 2026-11-28)."""
 
 LONG, OF_LONG = 10.0, 0.6
-"""The same of lines longer than `LONG` thicknesses, which are seldom anything else; 0.5 brings false lines back
-(LOG.md, 2026-11-27)."""
+"""`OF_LONG` instead of `OF_TEXT` is enough for lines longer than `LONG` thicknesses, which are seldom anything else;
+0.5 brings false lines back (LOG.md, 2026-11-27)."""
 
 TABLE_RULES = 3
 """On pages with at least this many rules, what has text in its row is text as well; with two, more false lines stay

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.images.line import Line
 from drethtr.layout.components import components
 
@@ -54,7 +55,7 @@ OPENING = 1.1
 CENTER = (0.4, 0.6)
 """Where the fold of an opening may be, relative to its width."""
 
-Rows = TypeVar("Rows", float, NDArray[np.float64])
+Rows = TypeVar("Rows", float, Floats)
 
 
 class Rule(NamedTuple):
@@ -70,7 +71,7 @@ class Rule(NamedTuple):
         """Rows from end to end."""
         return self.bottom - self.top
 
-    def ends(self) -> NDArray[np.float64]:
+    def ends(self) -> Floats:
         """Its upper and lower end: (2, 2) points (x, y)."""
         return np.array(((self.at_top, self.top), (self.at_bottom, self.bottom)))
 
@@ -157,16 +158,16 @@ def sheared(picture: Line, shift: NDArray[np.intp]) -> Line:
     return moved
 
 
-def is_darker(picture: Line, half: int) -> NDArray[np.bool_]:
+def is_darker(picture: Line, half: int) -> Booleans:
     """Whether pixels are darker than the mean of their row from `half` pixels before to `half` pixels after them."""
     sums = np.cumsum(np.pad(picture.astype(np.int64), ((0, 0), (half + 1, half)), mode="edge"), axis=1)
     around = (sums[:, 2 * half + 1 :] - sums[:, : -2 * half - 1]) / (2 * half + 1)
-    darker: NDArray[np.bool_] = around - picture > DARKER
+    darker: Booleans = around - picture > DARKER
     return darker
 
 
-def mean_over(values: NDArray[np.bool_], half: int) -> NDArray[np.float64]:
+def mean_over(values: Booleans, half: int) -> Floats:
     """The mean of each column from `half` rows above to `half` rows below; 0 beyond the picture."""
     sums = np.cumsum(np.pad(values, ((half + 1, half), (0, 0))), axis=0, dtype=np.float64)
-    means: NDArray[np.float64] = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
+    means: Floats = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
     return means

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.finder import FoundLine
 
 SPACING = 48
 """Pixels between the points of the baseline of a turned line."""

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from drethtr.base.arrays import Ints
 from drethtr.images.prepare import Prepared
 from drethtr.network.devices import open_device, torch_device
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
@@ -19,7 +20,7 @@ from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import protocol
 from drethtr.recognition.batching import group_by_width, in_memory, padded_lines, padded_width
-from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
 from drethtr.recognition.model.file import Model, Rescorer, settings_errors
 from drethtr.recognition.model.weights import Array, Weights
 from drethtr.recognition.protocol import Precision, TextTree

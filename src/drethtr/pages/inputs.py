@@ -36,6 +36,12 @@ READABLE = frozenset({*IMAGES, PDF})
 TRANSCRIPTIONS = frozenset({DESCRIPTION, ".txt", ".tsv", ".jsonl"})
 """Extensions of files with transcriptions."""
 
+SAYS_NOTHING = frozenset({"manifest", "mets", "iiif", "presentation", "api", "info", "default"})
+"""Parts of addresses that do not distinguish the volumes of a library."""
+
+BEGINNINGS = ((b"{", ".json"), (b"<", ".xml"), (b"%PDF", PDF))
+"""First bytes of files, with the extensions of their names."""
+
 
 def find_inputs(
     inputs: Sequence[str],
@@ -62,13 +68,13 @@ def find_inputs(
             if recursive and is_folder(Path(name)):
                 found |= dict.fromkeys(in_tree(Path(name), output, endings, errors.append, catalog))
             else:
-                found |= dict.fromkeys(files_of(name, output, endings, catalog))
+                found |= dict.fromkeys(files_of_input(name, output, endings, catalog))
         except DataError as error:
             errors.append(error)
     return list(found), errors
 
 
-def files_of(
+def files_of_input(
     name: str, output: Path | None = None, endings: Sequence[str] = (), catalog: Catalog | None = None
 ) -> list[Path]:
     """The files of one input, sorted; see `find_inputs`.
@@ -262,13 +268,6 @@ def is_input(path: Path, inputs: Sequence[str]) -> bool:
     return place in found or (in_folders and not found.isdisjoint(place.parents))
 
 
-SAYS_NOTHING = frozenset({"manifest", "mets", "iiif", "presentation", "api", "info", "default"})
-"""Parts of addresses that do not distinguish the volumes of a library."""
-
-KINDS = ((b"{", ".json"), (b"<", ".xml"), (b"%PDF", ".pdf"))
-"""First bytes of files, with the extensions of their names."""
-
-
 def file_at(address: str) -> Path:
     """Fetch the file at an address into the user's cache folder; an unchanged file is left as it is.
 
@@ -298,5 +297,5 @@ def stem_of(address: str) -> str:
 def ending_of(address: str, content: bytes) -> str:
     """The extension of a file: by its content, else as in its address."""
     begin = content[:64].lstrip(SPACE + b"\xef\xbb\xbf")
-    kind = next((ending for head, ending in KINDS if begin.startswith(head)), None)
+    kind = next((ending for head, ending in BEGINNINGS if begin.startswith(head)), None)
     return kind or PurePosixPath(parts_of(address).path).suffix or ".jpg"

@@ -6,12 +6,13 @@ from itertools import groupby
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.documents.page import CellPlace, Region, TextLine
 from drethtr.documents.page_xml.custom import tags_in
 from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Floats, FoundLine, Layout, Role
+from drethtr.layout.finder import FoundLine, Layout, Role
 from drethtr.recognition.reading import Reading
 
 
@@ -47,8 +48,8 @@ def merged(line: TextLine, read: TextLine) -> TextLine:
     """
     known = line.baseline if line.baseline and read.baseline and runs_as(line.baseline, read.baseline) else None
     text = read.transcription
-    if text is not None and line.transcription is not None and line.transcription.tags:
-        text = replace(text, tags=tags_in(text.text, line.transcription.tags, line.text))
+    if text is not None and line.tags:
+        text = replace(text, tags=tags_in(text.text, line.tags, line.text))
     return replace(
         read, baseline=known or read.baseline, polygon=line.polygon or read.polygon, transcription=text, kind=line.kind
     )

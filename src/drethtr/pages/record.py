@@ -13,15 +13,8 @@ from drethtr.base.files import is_there
 from drethtr.base.links import refuse_foreign
 from drethtr.documents.read import first_bytes
 from drethtr.pages.catalog import Catalogued, Facts, Folders
-from drethtr.pages.source import Original
 
 CHUNK = 1 << 20
-
-
-def files_of(original: Original) -> tuple[Path, ...]:
-    """The scan of a page, and the file that describes it."""
-    scan = original.source.path
-    return (scan,) if original.description is None else (scan, original.description)
 
 
 def state_of(files: Iterable[Path]) -> str:

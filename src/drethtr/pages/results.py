@@ -92,7 +92,7 @@ def is_of_others(path: Path) -> bool:
     """
     data = first_bytes(path, MAX_BYTES + 1)
     head = data[:HEAD]
-    if is_description(path, head):
+    if is_description(head):
         return MADE_HERE.search(head) is None or CHANGED.search(head) is not None
     return bool(data) and SIGNATURE not in data
 

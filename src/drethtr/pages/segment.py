@@ -18,7 +18,7 @@ from drethtr.pages.task import FileTask
 KEPT = "without --force it is kept"
 
 
-def segment_page(original: Original, segmentation: Segmentation, threads: int | None = None) -> Page:
+def segment_page(original: Original, segmentation: Segmentation, threads: int | None) -> Page:
     """A page with its lines, found or given, in regions and in reading order; only given ones have texts.
 
     Raises:
@@ -43,9 +43,9 @@ def segment_file(
     formats: Mapping[str, Format],
     segmentation: Segmentation,
     *,
-    force: bool = False,
-    threads: int | None = None,
-    report: Callable[[str], object] = lambda words: None,
+    force: bool,
+    threads: int | None,
+    report: Callable[[str], object],
     skip: Callable[[DataError], object],
 ) -> int | None:
     """Write the pages of a file with their lines, one file for each; returns the number of lines written.

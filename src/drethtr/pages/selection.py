@@ -71,7 +71,6 @@ class PageChooser:
 
     def __init__(self, ranges: PageRanges | None, files: Sequence[Path]) -> None:
         self.ranges = ranges
-        self.opened = self.chosen = 0
         counts: Counter[Path] = Counter()
         self.places: dict[Path, int] = {}
         for file in files if ranges is not None else ():
@@ -83,18 +82,7 @@ class PageChooser:
         if self.ranges is None:
             return originals
         place = self.places[file] if len(originals) == 1 else None
-        chosen = tuple(original for original in originals if (place or original.source.number) in self.ranges)
-        self.opened, self.chosen = self.opened + 1, self.chosen + len(chosen)
-        return chosen
-
-    def refuse_nothing(self) -> None:
-        """Refuse ranges that contain no page, if any file was opened.
-
-        Raises:
-            ConfigError: saying so.
-        """
-        if self.opened and not self.chosen:
-            raise ConfigError("--pages: none of the files has a page in the given ranges")
+        return tuple(original for original in originals if (place or original.source.number) in self.ranges)
 
 
 @dataclass(frozen=True)
@@ -130,15 +118,19 @@ class Selection:
         """
         for error in self.unreadable:
             skip(error)
+        opened = found = 0
         for file in self.files:
             try:
                 chosen = self.chooser.of(file, open_originals(file, self.catalog))
             except DataError as error:
                 skip(error)
             else:
+                opened += 1
                 if chosen:
+                    found += 1
                     yield file, chosen
-        self.chooser.refuse_nothing()
+        if opened and not found:
+            raise ConfigError("--pages: none of the files has a page in the given ranges")
 
     def originals(self, skip: Callable[[DataError], object]) -> Iterator[Original]:
         """All chosen pages; see `opened`."""
@@ -214,7 +206,7 @@ def images_in(folder: Path | None) -> Path | None:
 
 
 def result_folders(
-    files: Sequence[Path], output: Path, inputs: Sequence[str | Path] = (), *, recursive: bool = False
+    files: Sequence[Path], output: Path, inputs: Sequence[str | Path], *, recursive: bool
 ) -> Mapping[Path, Path]:
     """The folder for the results of each file: `output`, or a folder below it.
 

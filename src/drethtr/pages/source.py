@@ -61,6 +61,11 @@ class Original:
         """Its name in messages."""
         return as_given(str(self.description)) if self.description is not None else self.source.name
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file of its image, and the one that describes it."""
+        return (self.source.path,) if self.description is None else (self.source.path, self.description)
+
     @cached_property
     def is_alone(self) -> bool:
         """Whether its file is an image of this page only."""

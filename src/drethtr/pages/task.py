@@ -24,7 +24,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.catalog import Folders
-from drethtr.pages.record import files_of, state_of
+from drethtr.pages.record import state_of
 from drethtr.pages.source import Original
 from drethtr.pages.volume import given_name
 
@@ -67,7 +67,7 @@ class PageCache:
 
     def place(self, original: Original, reader: str) -> Path:
         """The file of a page; its name holds reader and state: a page of another model or scan is simply not found."""
-        mark = blake2b(f"{reader} {state_of(files_of(original))}".encode(), digest_size=8).hexdigest()
+        mark = blake2b(f"{reader} {state_of(original.files)}".encode(), digest_size=8).hexdigest()
         return self.folder / f"{original.source.number:04}.{mark}.json"
 
     def notes(self) -> Iterator[tuple[Path, frozenset[int]]]:
@@ -127,7 +127,7 @@ class FileTask:
     @property
     def sources(self) -> tuple[Path, ...]:
         """The files that determine its results: scans and their descriptions, except one that is updated in place."""
-        files = dict.fromkeys(file for original in self.originals for file in files_of(original))
+        files = dict.fromkeys(file for original in self.originals for file in original.files)
         return tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property

@@ -72,18 +72,13 @@ class SegmentedPage(NamedTuple):
         if given is None:
             layout = find(gray)
         else:
-            lines = [GivenLine.of(line) for line in given.lines if not keeps(line) and is_placed(line)]
+            lines = [GivenLine.of(line) for line in given.lines if not keeps(line) and line.is_placed]
             layout = Layout(tuple(complete(gray, lines, outlines)))
         return cls(gray, name, given, layout, dict(strips_of(gray, layout.lines, recognizer)))
 
 
 Segmented: TypeAlias = "SegmentedPage | WholeLine"
 """A page that is ready to be read."""
-
-
-def is_placed(line: TextLine) -> bool:
-    """Whether a given line has a place."""
-    return bool(line.baseline or line.polygon)
 
 
 def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | None = None) -> Page:
@@ -191,7 +186,7 @@ class PageReader:
     def with_given(self, page: Page, reads: Mapping[int, ReadLine]) -> Page:
         """A given page with the readings of its lines."""
         wanted = [line for line in page.lines if not self.keeps(line)]
-        placed = list(filter(is_placed, wanted))
+        placed = [line for line in wanted if line.is_placed]
         done = {line.id: replace(line, transcription=None) for line in wanted}
         for number, one in reads.items():
             text = transcription_of(one.reading, one.strip, page.width, page.height)

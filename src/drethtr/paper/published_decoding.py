@@ -13,21 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.decoding.decoded import Decoded, View, located
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.decoding.stepwise import (
-    BeamSearch,
-    Floats,
-    Hypothesis,
-    Ints,
-    Mask,
-    Scorer,
-    State,
-    beam_search,
-    highest,
-)
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Scorer, State, beam_search, highest
 from drethtr.recognition.decoding.strategies import DECODERS, NUMBERED, Strategy
 from drethtr.recognition.protocol import Network
 from drethtr.text.tokenizer import BOS, EOS, PAD
@@ -51,7 +42,7 @@ class Beams(NamedTuple):
     tokens: Ints
     gains: Floats
     scores: Floats
-    ended: Mask
+    ended: Booleans
 
     @classmethod
     def empty(cls, lines: int) -> "Beams":

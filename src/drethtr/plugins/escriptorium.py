@@ -23,8 +23,8 @@ from engines.base import (
 )
 from PIL import Image
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DrethtrError
-from drethtr.images.geometry import Floats
 from drethtr.images.line import Line as Gray
 from drethtr.images.line import gray_from_image, name_of
 from drethtr.layout.given import GivenLine, complete

@@ -16,8 +16,8 @@ from kraken.containers import BaselineLine, BaselineOCRRecord, Segmentation
 from kraken.models.base import RecognitionBaseModel
 from PIL import Image
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.images.geometry import Floats
 from drethtr.images.line import gray_from_image, name_of
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete

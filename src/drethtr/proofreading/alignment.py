@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from drethtr.base.arrays import Booleans, Ints
 from drethtr.base.errors import DataError
 from drethtr.text.alphabet import RELATIVES
 from drethtr.text.normalize import for_scoring
 
 Costs = NDArray[np.float32]
 
-Places = NDArray[np.int64]
+Places = Ints
 
 HYPHENS = "-‐‑¬=⸗–:„"
 """Signs that break a word at the end of a line."""
@@ -140,7 +141,7 @@ class Alignment:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """Those parts that are not empty."""
+        """The parts of `between` that are not empty."""
         return tuple(filter(None, self.between))
 
     def without_other_pages(self, lines: Sequence[int]) -> "Alignment":
@@ -254,10 +255,10 @@ class AlignableText(NamedTuple):
     """
 
     letters: NDArray[np.uint32]
-    starts: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
-    inside: NDArray[np.bool_]
-    hyphens: NDArray[np.bool_]
+    starts: Booleans
+    ends: Booleans
+    inside: Booleans
+    hyphens: Booleans
 
     @classmethod
     def of(cls, text: str) -> "AlignableText":
@@ -305,7 +306,7 @@ class AlignableText(NamedTuple):
         return costs, began_at
 
     def over_hyphen(self, written: Costs, began_at: Places) -> tuple[Costs, Places]:
-        """The same for a line that ends in a hyphen, if the text may have one there as well, as in a compound."""
+        """What `write` found, if the line ends in a hyphen, which the text may have as well, as in a compound."""
         behind = np.append(np.inf, np.where(self.hyphens, written[:-1], np.inf)).astype(np.float32)
         return np.minimum(written, behind), np.where(behind < written, np.append(0, began_at[:-1]), began_at)
 

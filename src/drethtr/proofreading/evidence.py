@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.arrays import Floats
 from drethtr.proofreading.given import GivenText, Pairing, encode, pair
 from drethtr.recognition.confidence.logistic import log_odds
 from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Beginning, Ending, Paths, Scores, TextScores
@@ -83,8 +83,6 @@ class Stretches:
         """The gain of dropping the tokens from `first` to `last`, exclusive, in nats; usually negative."""
         return self.paths.whole(self.beginnings[first], self.endings[last]) - self.score
 
-
-Floats = NDArray[np.float64]
 
 Edges = tuple[float, float]
 

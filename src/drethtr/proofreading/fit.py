@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.proofreading.evidence import GAP_FEATURES, WORD_FEATURES, TextEvidence
-from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
+from drethtr.recognition.confidence.logistic import Logistic, log_odds
 from drethtr.recognition.confidence.record import SupportWeights
 from drethtr.recognition.model.file import Model
 

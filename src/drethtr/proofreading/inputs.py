@@ -63,7 +63,9 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
         DataError: if a file is missing or of an unknown kind, or pages and texts do not match.
     """
     catalog = catalog or Catalog()
-    files = files_among(inputs, catalog)
+    files, errors = find_inputs(inputs, catalog=catalog)
+    if errors:
+        raise errors[0]
     texts = dict.fromkeys(path for path in files if is_text(path, catalog))
     pages = [path for path in files if path not in texts]
     scans = Scans.of(path for path in pages if path.suffix.lower() not in BOTH)
@@ -125,18 +127,6 @@ def identity_of(path: Path) -> tuple[int, int]:
     """Which file is at a path; the same for all its names."""
     found = path.stat()
     return found.st_dev, found.st_ino
-
-
-def files_among(inputs: Sequence[str], catalog: Catalog) -> list[Path]:
-    """The files of some names and patterns.
-
-    Raises:
-        DataError: for the first name without files.
-    """
-    files, errors = find_inputs(inputs, catalog=catalog)
-    if errors:
-        raise errors[0]
-    return files
 
 
 def is_text(path: Path, catalog: Catalog) -> bool:

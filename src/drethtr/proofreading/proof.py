@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import DataError, or_error
 from drethtr.base.wording import counted
 from drethtr.datasets.parquet import png_of
@@ -44,7 +44,6 @@ from drethtr.proofreading.check import CheckedWord, Kind, TextCheck
 from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.batching import in_groups
-from drethtr.recognition.confidence.logistic import Floats
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -175,7 +174,7 @@ def strips_of(
     """Each line, straightened; None without a usable place. An image that was read as a single line is used whole."""
     if is_line:
         return [strip_of(recognizer.open_line(original.source.path if original.is_alone else gray))]
-    known = [line for line in lines if line.polygon or line.baseline]
+    known = [line for line in lines if line.is_placed]
     found = dict(
         zip(
             (line.id for line in known),
@@ -259,7 +258,7 @@ def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
     return [line for line, some in zip(written, chosen.tolist(), strict=True) if some]
 
 
-def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
+def acceptable(probabilities: Floats, precision: float) -> Booleans:
     """Which to accept, (N,): as many as possible at an expected `precision`."""
     # Surest first: the mean of their probabilities falls, and the last number of lines at which it is still high enough
     # is the answer.

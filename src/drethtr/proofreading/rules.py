@@ -36,7 +36,7 @@ Pairs of letters come before the letters in them, and double letters after what 
 """
 
 MAX_WORDS = 100
-"""Maximum words of each text in which `alike` looks for pairs: each is compared with each, ten thousand times."""
+"""Maximum words of each text that `excused_pairs` compares, each with each, ten thousand times."""
 
 CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
 """Words that an ampersand may stand for."""
@@ -112,7 +112,7 @@ def explained(text: str, read: str, allowed: Sequence[Convention]) -> bool:
     return punctuation in allowed and any(convention(letters(text), letters(read)) for convention in allowed)
 
 
-def alike(text: str, read: str, allowed: Sequence[Convention]) -> list[tuple[str, str]]:
+def excused_pairs(text: str, read: str, allowed: Sequence[Convention]) -> list[tuple[str, str]]:
     """Pairs of different words of two texts that conventions explain; an empty string is a missing word."""
     words, others = (list(dict.fromkeys(one.split()))[:MAX_WORDS] for one in (text, read))
     pairs = [(word, other) for word in words for other in others if word != other and explained(word, other, allowed)]

@@ -3,7 +3,7 @@
 recognizer.py    Recognizer: lines are opened, read in pieces, and judged
 pieces.py        a line as pieces that the network can take, and their readings as that of the line
 batching.py      what is computed together, as memory allows
-network.py       the protocol of a network: encode an image, score texts
+protocol.py      the protocol of a network: encode an image, score texts
 backends.py      which backend computes it: onnx/ on a CPU, `drethtr.network` in torch
 model/           a model file: architecture as data, weights, adapters
 decoding/        from the network's numbers to a text; `strategies.py` has the map

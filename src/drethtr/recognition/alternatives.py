@@ -22,7 +22,7 @@ PROPOSED = 40
 """Texts that the CTC head proposes for a word."""
 
 RESCORED = 16
-"""Those of them that the decoder scores."""
+"""Texts of `PROPOSED` that the decoder scores."""
 
 MAX_NODES = 2048
 """Most nodes of one tree of lines: each head of a layer weighs all pairs of nodes, here in 17 MB. Never varied.

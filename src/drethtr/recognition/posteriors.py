@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats, Ints
 from drethtr.images.prepare import Piece
 from drethtr.text.tokenizer import BLANK, UNK, Tokenizer
 
@@ -17,8 +18,7 @@ alphabet at each step."""
 UNKNOWN = "\ufffd"
 """The text of a token that stands for any character outside the alphabet."""
 
-Ints = NDArray[np.int64]
-Probabilities = NDArray[np.float64]
+Probabilities = Floats
 
 
 @dataclass(frozen=True, eq=False)

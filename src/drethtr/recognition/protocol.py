@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Ints
 from drethtr.base.config import member_named
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
 from drethtr.text.tokenizer import BOS
 
 

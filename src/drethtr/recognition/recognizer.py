@@ -25,13 +25,7 @@ from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of, line_features
 from drethtr.recognition.confidence.ink import Ink
-from drethtr.recognition.decoding.strategies import (
-    CTC,
-    MAX_ALTERNATIVES,
-    Greedy,
-    Strategy,
-    strategy_named,
-)
+from drethtr.recognition.decoding.strategies import CTC, MAX_ALTERNATIVES, Greedy, Strategy, strategy_named
 from drethtr.recognition.decoding.strategies import name_of as strategy_name
 from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import SHIPPED, Model

@@ -26,11 +26,11 @@ from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
 from drethtr.pages.catalog import Kind
 from drethtr.pages.line_reading import ReadLines
-from drethtr.pages.record import digest_of, files_of, state_of
+from drethtr.pages.record import digest_of, state_of
 from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import PageReader, SegmentedPage, is_placed
+from drethtr.pages.transcribe import PageReader, SegmentedPage
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -72,7 +72,7 @@ class Builder:
     def waiting(self, originals: Iterable[Original]) -> Iterator[Original]:
         """The pages that are new or have changed since they were read."""
         for original in originals:
-            key, files = self.key(original), files_of(original)
+            key, files = self.key(original), original.files
             known = self.store.state(key)
             try:
                 state = state_of(files)
@@ -153,7 +153,7 @@ class Builder:
         """Remember the state of pages that are about to be read, so that later changes count."""
         for original in originals:
             with suppress(DataError):  # reading it will tell why
-                self.expected[self.key(original)] = state_of(files_of(original))
+                self.expected[self.key(original)] = state_of(original.files)
 
     def on_line(self, id: str, strip: Strip, reading: Reading) -> None:
         """Receive a line of the page that is being read."""
@@ -174,7 +174,7 @@ class Builder:
                 stored, possible = same.get(line.id) or entry_of(line.id, *seen[line.id], given.get(line.id))
                 lines.append(stored)
                 posteriors.append(possible)
-        key, files = self.key(original), files_of(original)
+        key, files = self.key(original), original.files
         digest, now = digest_of(files), state_of(files)
         before = self.expected.pop(key, now)
         state = PageState(before, digest if before == now else UNKNOWN)
@@ -219,7 +219,7 @@ def kept_reading(path: Path, original: Original, recognizer: Recognizer, segment
     """
     with Store.read(path) as store:
         store.check_made_with(made_with(recognizer, segmentation))
-        key, files = store.key(original.source.path, original.source.number), files_of(original)
+        key, files = store.key(original.source.path, original.source.number), original.files
         known = store.state(key)
         is_fresh = known is not None and (known.state == state_of(files) or known.digest == digest_of(files))
         return store.reading(key) if is_fresh else None
@@ -295,7 +295,7 @@ def unchanged_lines(page: SegmentedPage, known: list[StoredLine], content: bytes
         DataError: if the index is damaged.
     """
     numbers, posteriors = {line.id: number for number, line in enumerate(known)}, PackedLines.from_bytes(content)
-    placed = list(filter(is_placed, page.given.lines)) if page.given is not None else []
+    placed = [line for line in page.given.lines if line.is_placed] if page.given is not None else []
     found = {}
     for number, strip in page.strips.items():
         line = placed[number]

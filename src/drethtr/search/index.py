@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats, Ints
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
@@ -24,9 +24,6 @@ from drethtr.search.query import Query, Spelling, parse
 from drethtr.search.records import PageKey, Records, StoredLine, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.store import Store
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEAST, LIMIT = 0.1, 50
 """Hits that are shown unless others are asked for: those with at least this probability, and the best of so many.

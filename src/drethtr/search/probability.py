@@ -17,12 +17,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError
 from drethtr.recognition.confidence.logistic import Logistic, log_odds, sigmoid
 from drethtr.search.forward import MIN_PROBABILITY
 from drethtr.search.records import CERTAIN, Verdict
-
-Floats = NDArray[np.float64]
 
 SHIPPED = Path(__file__).parent / "calibration.json"
 """The weights inside the package."""

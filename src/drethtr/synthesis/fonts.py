@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFont
 from PIL.ImageFont import FreeTypeFont
 
+from drethtr.base.arrays import Booleans, Ints
 from drethtr.base.errors import DataError
 
 SUFFIXES = (".otf", ".ttf", ".woff2")
@@ -67,7 +68,7 @@ def mask_of(font: FreeTypeFont, text: str) -> tuple[Any, tuple[int, int]]:
         raise DataError(f"{font.path!r} cannot draw {text!r} ({error}); remove it from the folder") from error
 
 
-def run_lengths(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
+def run_lengths(ink: Booleans) -> Ints:
     """Lengths of the runs of ink in every row."""
     changes = np.diff(np.pad(ink, ((0, 0), (1, 1))).astype(np.int8), axis=1).ravel()
     return np.flatnonzero(changes == -1) - np.flatnonzero(changes == 1)
@@ -117,7 +118,7 @@ class Face:
         return float(np.median([Glyphs(self.reference, c).bottom for c in DEEP])) / REFERENCE_SIZE
 
     @cached_property
-    def strokes(self) -> NDArray[np.int64]:
+    def strokes(self) -> Ints:
         """Widths and heights of strokes in some letters, in pixels at four times the usual size."""
         ink = Glyphs(open_font(self.path, 4 * REFERENCE_SIZE), "nonumhole").ink > 127
         return np.concatenate([run_lengths(ink), run_lengths(ink.T)])

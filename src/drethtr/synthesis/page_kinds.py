@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from drethtr.layout.finder import Cell, Floats, Kind, Role
+from drethtr.base.arrays import Floats
+from drethtr.layout.finder import Cell, Kind, Role
 from drethtr.synthesis.fragments import MONTHS, date, name, pick
 from drethtr.synthesis.page_sheet import Edges, Hand, Mark, Sheet, inset, printed, set_down
 

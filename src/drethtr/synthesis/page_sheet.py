@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Role
+from drethtr.base.arrays import Booleans, Floats
+from drethtr.layout.finder import Cell, FoundLine, FoundRegion, Role
 from drethtr.synthesis.fonts import Face
 from drethtr.synthesis.paper import supply_of_ink
 from drethtr.synthesis.writing import Pen, write
@@ -128,7 +129,7 @@ def set_down(ink: NDArray[np.uint8], baseline: Floats, change: Floats) -> Mark:
     )
 
 
-def around(ink: NDArray[np.bool_], step: int) -> Floats:
+def around(ink: Booleans, step: int) -> Floats:
     """An outline of ink: its highest and lowest rows in windows of `step` columns, filled between them."""
     inked = np.flatnonzero(ink.any(0))
     if not inked.size:

@@ -9,8 +9,6 @@ from PIL import Image
 
 from drethtr.images.line import Line
 
-Floats = NDArray[np.float32]
-
 TEXTURE = (256, 4096)  # rows, columns of the cached textures that lines are cut from
 
 
@@ -48,7 +46,7 @@ def put_on_paper(ink: NDArray[np.uint8], paper: Paper, rng: np.random.Generator)
     return ground.clip(0, 255).astype(np.uint8)
 
 
-def supply_of_ink(width: int, height: int, rng: np.random.Generator) -> Floats:
+def supply_of_ink(width: int, height: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """The amount of ink at each column: full after a dip, then decreasing until the next."""
     dips = np.cumsum(rng.uniform(3, 16, 2 + width // (3 * height)) * height)
     dips = np.concatenate(([-rng.uniform(0, 8) * height], dips))
@@ -61,7 +59,7 @@ def supply_of_ink(width: int, height: int, rng: np.random.Generator) -> Floats:
 FINE, FLOW, SLOW = 1, 8, 48  # the grain size of a texture, in pixels
 
 
-def texture(spot: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+def texture(spot: int, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float32]:
     """A random piece of noise with unit variance and the given grain size."""
     height, width = shape
     noise = whole_texture(spot)
@@ -73,12 +71,12 @@ def texture(spot: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floa
 
 
 @cache
-def whole_texture(spot: int) -> Floats:
+def whole_texture(spot: int) -> NDArray[np.float32]:
     """Noise of the size `TEXTURE`, made once per process and always the same."""
     rows, columns = TEXTURE
     noise = np.random.default_rng(spot).standard_normal((rows // spot + 2, columns // spot + 2))
     image = Image.fromarray(noise.astype(np.float32))
     sheet = np.asarray(image.resize((columns, rows), Image.Resampling.BICUBIC) if spot > 1 else image)[:rows, :columns]
-    unit: Floats = (sheet - sheet.mean()) / sheet.std()
+    unit: NDArray[np.float32] = (sheet - sheet.mean()) / sheet.std()
     unit.setflags(write=False)
     return unit

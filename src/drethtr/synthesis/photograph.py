@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from drethtr.layout.finder import Floats, Layout, MarkedPage
+from drethtr.base.arrays import Floats
+from drethtr.layout.finder import Layout, MarkedPage
 from drethtr.synthesis.page_sheet import Edges, Sheet
 
 BEND = 9

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 from PIL.ImageFont import FreeTypeFont
 
+from drethtr.base.arrays import Floats, Ints
 from drethtr.synthesis.fonts import Face, mask_of, open_font
 
-Floats = NDArray[np.float64]
 Edges = list[tuple[float, float]]
 
 MAX_X_HEIGHT = 0.42  # of the picture's height; only faces without ascenders would exceed it
@@ -69,7 +69,7 @@ class Warp(NamedTuple):
     slant.
     """
 
-    knots: NDArray[np.int64]
+    knots: Ints
     columns: Floats
     columns_top: Floats
     columns_bottom: Floats

@@ -176,7 +176,8 @@ def test_few_lines_keep_the_decoder_and_confidences_of_the_start(precisions, dre
         for precision in precisions
     )
     rate = ErrorRate(CTC(), factor=1.5, spread=0.1, noise=2.0, sets=10)
-    save_record(tiny_path, CalibrationRecord(known, error_rates=(rate,), strategy=CTC()), start)
+    record = CalibrationRecord(known, error_rates=(rate,), strategy=CTC())
+    save_record(tiny_path, record, start, of=load_model(tiny_path))
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
     assert "those of the starting model, adjusted on these 6 lines" in outcome.out
@@ -194,7 +195,7 @@ def test_few_lines_keep_the_decoder_and_confidences_of_the_start(precisions, dre
 
 def test_an_adapter_with_a_learning_curve_is_read_as_the_start_was(drethtr, data, tiny_path, tmp_path):
     start, output, decoder = tmp_path / "start.safetensors", tmp_path / "small.safetensors", Joint(ctc_weight=0.3)
-    save_record(tiny_path, CalibrationRecord(strategy=decoder), start)
+    save_record(tiny_path, CalibrationRecord(strategy=decoder), start, of=load_model(tiny_path))
     wishes = ("--adapter", "--learning-curve", *SHORT)
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *wishes)
     assert outcome.code == 0 and "an adapter adds none" in outcome.out

@@ -69,8 +69,9 @@ def test_folders_of_one_name_are_told_apart(drethtr, taught, tmp_path):
 
 
 def test_folders_in_an_unknown_hand_are_named(drethtr, taught, tmp_path):
-    rate = load_model(taught).record.error_rates[0]
-    save_record(taught, CalibrationRecord(error_rates=(replace(rate, factor=100.0),)), model := tmp_path / "doubting")
+    before, model = load_model(taught), tmp_path / "doubting"
+    rate = replace(before.record.error_rates[0], factor=100.0)
+    save_record(taught, CalibrationRecord(error_rates=(rate,)), model, of=before)
     for page, lines in (("p1", 10), ("p2", 3)):
         (tmp_path / "scans" / page).mkdir(parents=True)
         for number in range(lines):

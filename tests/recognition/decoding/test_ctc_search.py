@@ -13,13 +13,7 @@ from drethtr.language.languages import Languages, WeightedLanguages, WeightedNGr
 from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.decoding import ctc_paths, ctc_search
 from drethtr.recognition.decoding.ctc_paths import TextScores
-from drethtr.recognition.decoding.ctc_search import (
-    align,
-    best_path,
-    nothing_new,
-    prefix_search,
-    search_languages,
-)
+from drethtr.recognition.decoding.ctc_search import align, best_path, nothing_new, prefix_search, search_languages
 from drethtr.text.tokenizer import BLANK, Characters
 
 STEPS = 5

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from drethtr.base.arrays import Floats, Ints
 from drethtr.recognition.decoding.scorer import log_softmax
-from drethtr.recognition.decoding.stepwise import BeamSearch, Floats, Ints, beam_search
+from drethtr.recognition.decoding.stepwise import BeamSearch, beam_search
 
 START, END, LIMIT = 0, 1, 4
 TEXTS = [

@@ -16,10 +16,7 @@ from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import prefix_search
 from drethtr.recognition.decoding.decoded import CTCScores, View
-from drethtr.recognition.decoding.joint import (
-    MARGIN,
-    rescore,
-)
+from drethtr.recognition.decoding.joint import MARGIN, rescore
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.model.architecture import RescorerConfig

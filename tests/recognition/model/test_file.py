@@ -405,7 +405,7 @@ def test_what_was_learned_of_another_model_is_not_saved_into_it(tiny_model, tiny
 
 def test_confidences_of_other_language_models_are_not_saved_beside_new_ones(tiny_model, tiny_path, tmp_path):
     before = load_model(tiny_path)
-    save_rescorer(tiny_path, fresh_rescorer(tiny_model), tiny_path)
+    save_rescorer(tiny_path, fresh_rescorer(tiny_model), tiny_path, of=before)
     with pytest.raises(CheckpointError, match="was replaced by another model meanwhile; start again"):
         save_record(tiny_path, CalibrationRecord(), tmp_path / "new.safetensors", of=before)
     save_record(tiny_path, CalibrationRecord(), tmp_path / "new.safetensors", of=load_model(tiny_path))

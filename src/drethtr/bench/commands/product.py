@@ -7,12 +7,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import require
-from drethtr.bench.commands.choices import (
-    Count,
-    Data,
-    parts,
-    read_lines,
-)
+from drethtr.bench.commands.choices import Count, Data, parts, read_lines
 from drethtr.cli.options import (
     DecoderName,
     DeviceName,

@@ -22,7 +22,7 @@ from drethtr.cli.options import (
     Threads,
     with_reading_options,
 )
-from drethtr.cli.outputs import refuse_results, told_after, write_json
+from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.reports import read_by
 
 if TYPE_CHECKING:
@@ -215,6 +215,6 @@ def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_f
     """Print a table and, if a file is given, write the figures there with the model and settings."""
     from drethtr.evaluation.reading import measured_with
 
-    with told_after(f"{text}\n{read_by(recognizer)}"):
+    with printed_after(f"{text}\n{read_by(recognizer)}"):
         if json_file is not None:
             write_json(json_file, {**figures, **measured_with(recognizer)})

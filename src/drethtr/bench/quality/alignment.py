@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import DataError
 from drethtr.bench.pages import match_outlines
 from drethtr.bench.quality.check import PRECISION, pools_of
@@ -22,7 +23,6 @@ from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, open_sample
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Points
-from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95, rates_of
 from drethtr.evaluation.reading import Advance, to_read
 from drethtr.evaluation.whole_pages import open_references
@@ -125,7 +125,7 @@ class FoundPage(KnownPage):
         gray = self.original.source.gray()
         height, width = gray.shape
         given = with_text(self.original.given_for(gray))
-        known = [number for number, line in enumerate(given) if line.baseline or line.polygon]
+        known = [number for number, line in enumerate(given) if line.is_placed]
         found = complete(gray, [GivenLine.of(given[number]) for number in known])
         outlines = {number: on_page(line.polygon, width, height) for number, line in zip(known, found, strict=True)}
         return [outlines.get(number, ()) for number in range(len(given))]

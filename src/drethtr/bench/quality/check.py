@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import DataError
 from drethtr.bench.quality.corruptions import KINDS, Corrupted, corrupt
 from drethtr.bench.quality.retrieval.ranking import average_precision
 from drethtr.cli.reports import figure, table
 from drethtr.datasets.sample import Sample, open_sample
-from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
+from drethtr.evaluation.confidence import auroc, reliability
 from drethtr.evaluation.reading import Advance
 from drethtr.proofreading.check import DOUBTED, weigh_lines
 from drethtr.proofreading.evidence import ReadText, TextEvidence

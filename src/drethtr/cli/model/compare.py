@@ -10,7 +10,7 @@ import typer
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import write_text
 from drethtr.cli.options import ForceResults, JSONFile, Limit, LineData, ReadingOptions, Seed, with_reading_options
-from drethtr.cli.outputs import refuse_results, told_after, write_json
+from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.progress import exit_if_left_out, open_lines, read_usable
 from drethtr.cli.reports import NOT_CALIBRATED, between, table
 from drethtr.datasets.sample import Sample
@@ -77,7 +77,7 @@ def compare(
     sides = [Side(which.name, one.provenance(), one.settings) for which, one in zip(systems, readers, strict=True)]
     of_a, of_b = read_by_both(sides, readers, wanted)
     found = compare_lines(of_a, of_b)
-    with told_after(summary(found, *sides)):
+    with printed_after(summary(found, *sides)):
         if html_file is not None:
             write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
         if json_file is not None:

@@ -168,7 +168,7 @@ def description(model: Model, path: Path) -> list[str]:
         if name == VALIDATION and (rates := percentages(value)):
             lines += validation(rates, alone=evaluation is None)
         elif name == RUN:
-            lines.append(settings_told(value))
+            lines.append(number_of_settings(value))
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
@@ -185,7 +185,7 @@ def lines_description(model: LineModel, path: Path) -> list[str]:
     ]
     for name, value in model.card.items():
         if name == RUN:
-            lines.append(settings_told(value))
+            lines.append(number_of_settings(value))
         elif rates := percentages(value):
             lines += [f"{name}:", *(f"  {key.replace('_', ' ')}: {text}" for key, text in rates.items())]
         else:
@@ -232,7 +232,7 @@ def entry(name: str, value: Any) -> list[str]:
     return [f"{name}: {value}"]
 
 
-def settings_told(run: Any) -> str:
+def number_of_settings(run: Any) -> str:
     """How many settings of a run differ from the defaults, and how to see them."""
     return f"run: {counted(len(list(settings_in(run))), 'setting')} other than the defaults; --settings prints them"
 
@@ -271,16 +271,16 @@ def rate(value: Mapping[str, Any]) -> str:
 
 def change(value: Mapping[str, Any]) -> str:
     """Changes of CER and WER in points, with intervals if there are any; "" if the table is something else."""
-    told = []
+    found = []
     for name in ("cer", "wer"):
         middle, low, high = (value.get(key) for key in (name, f"{name}_low", f"{name}_high"))
         if "lines" in value or not isinstance(middle, float):
             return ""
         if isinstance(low, float) and isinstance(high, float):
-            told.append(f"{name.upper()} {between(middle, low, high, sign='+')}")
+            found.append(f"{name.upper()} {between(middle, low, high, sign='+')}")
         else:
-            told.append(f"{name.upper()} {100 * middle:+.2f}")
-    return f"{', '.join(told)} points"
+            found.append(f"{name.upper()} {100 * middle:+.2f}")
+    return f"{', '.join(found)} points"
 
 
 def row(item: Any) -> str:

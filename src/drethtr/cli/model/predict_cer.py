@@ -18,15 +18,8 @@ from drethtr.cli.model.predict_truth import (
     refuse_other_model,
 )
 from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, refuse_unused, with_reading_options
-from drethtr.cli.outputs import refuse_results, told_after, write_json
-from drethtr.cli.progress import (
-    left_out_of,
-    open_lines,
-    report_remarks,
-    report_skipped,
-    say,
-    unknown_hands_text,
-)
+from drethtr.cli.outputs import printed_after, refuse_results, write_json
+from drethtr.cli.progress import left_out_of, open_lines, report_remarks, report_skipped, say, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED, EvaluationResult, table
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample, Tally, choose, page_of
@@ -121,7 +114,7 @@ def predict_cer(
         else:
             samples = usable_lines(inputs, described)
             result = expected_cer(rate, read_samples(recognizer, choose(samples, limit or len(samples), seed)))
-    with told_after(result.text):
+    with printed_after(result.text):
         if json_file is not None:
             write_json(json_file, {**result.figures, **measured_with(recognizer)})
     if not result.complete:

@@ -150,7 +150,7 @@ class Pages(Layout):
                 why = "has text for the region only, not for its lines"
                 yield LeftOut(f"{path} region {region.id}", why, f"{why}; drethtr align gives it to them")
         # Missing polygons are derived from the neighboring lines, so all lines are needed, with or without a text.
-        lines = [line for line in page.lines if line.polygon or line.baseline]
+        lines = [line for line in page.lines if line.is_placed]
         places = dict(zip((line.id for line in lines), placed(gray, lines, self.outlines, reader), strict=True))
         odd = tuple(Remark(LOST, where) for where in page.oddities)  # once, with the first line of the page
         for line in page.lines:
@@ -214,7 +214,7 @@ def is_of_another_kind(path: Path) -> bool:
         head = first_bytes(path)
     except DataError:
         return False
-    return bool(head) and not is_description(path, head) and not is_page(path)
+    return bool(head) and not is_description(head) and not is_page(path)
 
 
 def is_reviewed(path: Path) -> bool:

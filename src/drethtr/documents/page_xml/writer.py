@@ -122,7 +122,7 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
     """Add a line with its position and text."""
     kind = [structure(in_words_of(LINES, line.kind))] if line.kind else []
     review = [f"drethtr {{review:{line.review};}}"] if line.review else []
-    tags = map(entry_of, line.transcription.tags if line.transcription else ())
+    tags = map(entry_of, line.tags)
     custom = " ".join([f"readingOrder {{index:{index};}}", *kind, *tags, *unclear(line), *review])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=clean(custom))
     if line.flags:

@@ -51,10 +51,10 @@ def write_tags(document: Document) -> bytes:
     made_by = str(document.provenance)
     rows: list[Sequence[object]] = [TAG_COLUMNS]
     for number, page in zip(document.numbers, document.pages, strict=True):
-        if not any(line.transcription and line.transcription.tags for line in page.lines):
+        if not any(line.tags for line in page.lines):
             rows.append([number, safe(page.image), *[""] * 6, made_by])
         for line in page.lines:
-            for tag in line.transcription.tags if line.transcription else ():
+            for tag in line.tags:
                 details = "; ".join(f"{name}: {value}" for name, value in tag.details)
                 text = line.text[tag.start : tag.start + tag.length]
                 texts = map(safe, (page.image, line.id, tag.name, text, details))

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from drethtr.base.arrays import Floats, Ints
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.attention import KeyValue
 from drethtr.network.backbones import BACKBONES
@@ -35,7 +36,7 @@ from drethtr.paper.speed.race import MEGABYTE, Contender, Rounds, Work, memory_r
 from drethtr.paper.speed.report import BenchmarkReport
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints
+from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.model.architecture import PRESETS, MixerConfig, NetworkConfig, Retentive
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
 from drethtr.recognition.protocol import ImageMemory, Network, Precision, State

@@ -4,16 +4,7 @@ from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.paper.speed.peers import trocr_base, trocr_large, trocr_small
 from drethtr.paper.tables.experiments import PIECES, Timed, TimedTrOCR, Trained
 from drethtr.paper.tables.material import BENTHAM, IAM, READ_2016, RIMES, SETS
-from drethtr.paper.tables.runs import (
-    base,
-    both,
-    having,
-    in_pieces,
-    seeing,
-    synthetic_first,
-    synthetic_only,
-    system,
-)
+from drethtr.paper.tables.runs import base, both, having, in_pieces, seeing, synthetic_first, synthetic_only, system
 from drethtr.paper.tables.table import CER, GIGABYTES, LINES, PARAMETERS, SECONDS, WER, PaperTable, TableRow
 from drethtr.paper.variants import (
     DTRHTR_SMALL,

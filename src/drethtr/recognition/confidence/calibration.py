@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
+from drethtr.recognition.confidence.logistic import Logistic, log_odds
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.protocol import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places

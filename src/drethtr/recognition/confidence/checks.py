@@ -12,11 +12,10 @@ from math import ceil, isfinite
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.confidence.ink import Mask
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.reading import Character, Flag
 
@@ -37,12 +36,12 @@ class Observation(NamedTuple):
     """
 
     height: int
-    inked: Mask
+    inked: Booleans
     characters: tuple[Character, ...]
     unknown: tuple[tuple[float, float], ...]
     draft: str | None
     ended: bool
-    features: NDArray[np.float64]
+    features: Floats
 
     @property
     def text(self) -> str:

@@ -28,7 +28,7 @@ MAX_PARAMETER = 1e6
 """Largest parameter that makes sense: learned ones are about 1, or some hundreds if texts are wrong."""
 
 MAX_POWER = 10.0
-"""The same for the power of the doubt; `evaluation.predict` learns none above 2."""
+"""Largest power of the doubt that makes sense; `evaluation.predict` learns none above 2."""
 
 UNKNOWN_HAND = 0.2
 """Expected error rate from which the hand or its language counts as unknown: more than half of the words are wrong, so

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Sequence
 from itertools import starmap
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.decoding.ctc_search import CTCPath
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
@@ -14,7 +14,7 @@ from drethtr.recognition.protocol import Dimensions
 from drethtr.recognition.reading import Evidence
 from drethtr.text.tokenizer import BLANK
 
-Features = NDArray[np.float64]
+Features = Floats
 
 READING_FEATURES = 3
 """Number of features that `reading_features` gives."""
@@ -62,7 +62,7 @@ def weigh(
     return tuple(starmap(Evidence, zip(decoded.confidences, margins, agreeing, inside, surprises, strict=True)))
 
 
-def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[np.bool_]:
+def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> Booleans:
     """Which of the tokens, characters or words a shortest edit script leaves unchanged, (tokens,)."""
     kept = np.zeros(len(tokens), dtype=np.bool_)
     for block in Levenshtein.opcodes(others, tokens):

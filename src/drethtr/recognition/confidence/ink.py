@@ -1,15 +1,14 @@
 """Find the ink of a line: pixels darker than the paper around them by more than the grain of the paper."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from drethtr.base.arrays import Booleans
 from drethtr.images.line import Line
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 ROWS = 40
 """Height to which lines are scaled: fine enough for strokes, and fast."""
@@ -49,7 +48,7 @@ class Ink(NamedTuple):
     blank    whether the line is certainly blank paper, ruled or not
     """
 
-    columns: Mask
+    columns: Booleans
     blank: bool
 
     @classmethod
@@ -60,7 +59,7 @@ class Ink(NamedTuple):
         seen = np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
         # Against the paper of each column, since photographs get darker towards their edges.
         darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
-        inked: Mask = find_ink(darkness).sum(0) >= MIN_ROWS
+        inked: Booleans = find_ink(darkness).sum(0) >= MIN_ROWS
         return cls(inked[np.arange(width) * len(inked) // width], not inked.any() and is_bare(darkness))
 
 
@@ -71,11 +70,11 @@ def is_bare(darkness: NDArray[np.float32]) -> bool:
     return bool(dark <= max(SMOOTH, UNEVEN * -light))
 
 
-def find_ink(darkness: NDArray[np.float32]) -> Mask:
+def find_ink(darkness: NDArray[np.float32]) -> Booleans:
     """The ink, apart from ruled lines, of a line this much darker than its paper, (`ROWS`, width)."""
     # Not the maximum: a blot or the edge of a photograph would make all writing look faint.
     darkest = quantile(darkness, 0.995)
-    mask: Mask = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
+    mask: Booleans = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
     return mask & ~long_runs(mask, round(RULE * ROWS))
 
 
@@ -115,7 +114,7 @@ def quantile(values: NDArray[Any], share: float) -> float:
     return float(low + (place - below) * (high - low))
 
 
-def long_runs(mask: Mask, length: int) -> Mask:
+def long_runs(mask: Booleans, length: int) -> Booleans:
     """The pixels in horizontal runs of at least `length` columns."""
     found, width = np.zeros_like(mask), mask.shape[1]
     # Writing seldom has a row with enough ink for a run; to look at those alone saves most of the work.
@@ -130,6 +129,6 @@ def long_runs(mask: Mask, length: int) -> Mask:
     return found
 
 
-def before(mask: Mask) -> NDArray[np.int32]:
+def before(mask: Booleans) -> NDArray[np.int32]:
     """Number of true pixels to the left of each column, with one more column for the whole row."""
     return np.pad(mask.cumsum(1, dtype=np.int32), ((0, 0), (1, 0)))

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import ConfigError, DataError
-
-Floats = NDArray[np.float64]
 
 PRIOR_WEIGHT = 10.0
 """Weight of the prior: as much as about forty doubtful cases (a case of probability p weighs p (1 - p), at most 1/4).
@@ -51,7 +49,7 @@ class Logistic:
 
 def fit_logistic(
     features: Floats,
-    right: NDArray[np.bool_],
+    right: Booleans,
     *,
     ridge: float = 1e-3,
     digits: int = 6,

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.base.native import native
 from drethtr.text.tokenizer import BLANK
 
-Scores = NDArray[np.float64]
+Scores = Floats
 
 MIN_LOG_PROBABILITY = -1e3
 """Log-probabilities are clipped here, so that differences of their sums are numbers."""

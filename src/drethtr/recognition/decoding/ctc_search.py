@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.native import native
 from drethtr.language.languages import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
 from drethtr.language.ngrams import State
@@ -136,14 +137,14 @@ def prefix_search_in_python(
     return sorted((prefix.text(language_model) for prefix in kept), key=attrgetter("score"), reverse=True)
 
 
-def nothing_new(blanks: NDArray[np.float64]) -> NDArray[np.bool_]:
+def nothing_new(blanks: Floats) -> Booleans:
     """The steps (S,) at which the blank is certain, like at the step before: they only change the sum."""
     sure = blanks > SURE
     sure[1:] &= sure[:-1].copy()
     return sure
 
 
-def likeliest(rows: NDArray[np.float64], number: int) -> list[list[tuple[int, float]]]:
+def likeliest(rows: Floats, number: int) -> list[list[tuple[int, float]]]:
     """The likeliest tokens of each step with their log-probabilities, best first, without the blank."""
     left = rows.copy()
     left[:, BLANK] = -inf
@@ -313,7 +314,7 @@ def spans_of(path: NDArray[np.int32], tokens: int) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
-def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.int32] | None:
+def viterbi(rows: NDArray[np.float32], tokens: Ints) -> NDArray[np.int32] | None:
     """The label of each step on the likeliest path, counted as blank, token, blank, …, blank; None if there is none."""
     if native is None:
         return viterbi_in_python(rows, tokens)
@@ -321,7 +322,7 @@ def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.
     return path if native.viterbi(rows, rows.shape[1], tokens.astype(np.int32), BLANK, path) else None
 
 
-def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.int32] | None:
+def viterbi_in_python(rows: NDArray[np.float32], tokens: Ints) -> NDArray[np.int32] | None:
     """The definition of `viterbi`."""
     if len(tokens) > len(rows):
         return None  # at once, in memory that does not grow with the text

@@ -20,12 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drethtr.base.arrays import Floats
 from drethtr.language.languages import BONUS_PER_TOKEN, WeightedLanguages
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import CTCText, search_languages
 from drethtr.recognition.decoding.decoded import CTCScores, LogProbs, View
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
-from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
+from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.protocol import Network, TextTree
 from drethtr.text.tokenizer import EOS
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.decoding.stepwise import BeamSearch, Floats, Hypothesis, Ints, beam_search
+from drethtr.base.arrays import Floats, Ints
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, beam_search
 from drethtr.recognition.protocol import ImageMemory, Logits, Network, State, TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD
 

@@ -17,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Paths, common_prefix
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
+from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.protocol import TextTree
 from drethtr.text.tokenizer import BLANK, EOS
 

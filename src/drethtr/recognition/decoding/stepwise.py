@@ -13,12 +13,10 @@ Shapes, everywhere in this file:
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from drethtr.base.arrays import Booleans, Floats, Ints
 
 State = TypeVar("State")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 class Scorer(Protocol[State]):
@@ -91,7 +89,7 @@ class Candidates(NamedTuple):
     gains: Floats
     scores: Floats
     lengths: Ints
-    closed: Mask
+    closed: Booleans
 
     @classmethod
     def empty(cls, lines: int, limit: int) -> "Candidates":

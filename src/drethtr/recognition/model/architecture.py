@@ -272,7 +272,7 @@ class RescorerConfig:
 
 SMALL = NetworkConfig()
 BASE = NetworkConfig(layers=12, width=768, heads=12, hidden=3072)
-"""Those of the paper (Sec. 5.4)."""
+"""The networks of the paper (Sec. 5.4)."""
 
 COMPACT = NetworkConfig(
     layers=6,

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import ConfigError
 
-Gamma = NDArray[np.float64]
+Gamma = Floats
 
 
 class LayerPosition(NamedTuple):

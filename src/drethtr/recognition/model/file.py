@@ -21,14 +21,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
-from drethtr.recognition.model.weights import (
-    Array,
-    Weights,
-    dequantize,
-    quantize,
-    read_file,
-    write_tensors,
-)
+from drethtr.recognition.model.weights import Array, Weights, dequantize, quantize, read_file, write_tensors
 from drethtr.text import Tokenizer
 
 SHIPPED = Path(__file__).with_name("compact.safetensors")
@@ -162,13 +155,13 @@ def in_8_bits(model: Model) -> Model:
     return replace(model, weights=dequantize(quantize(model.weights)), rescorer=rescorer)
 
 
-def save_record(source: Path, record: CalibrationRecord, path: Path, *, of: Model | None = None) -> None:
+def save_record(source: Path, record: CalibrationRecord, path: Path, *, of: Model) -> None:
     """Copy a model file with another calibration record; see `save_changed`.
 
     Raises:
         CheckpointError: also if `source` no longer contains the language models of that model, which were measured too.
     """
-    if of is not None and without_record(load_model(source)) != without_record(of):
+    if without_record(load_model(source)) != without_record(of):
         raise replaced_meanwhile(source)
     save_changed(source, path, of, {"trust": config.to_dict(record)})
 
@@ -178,13 +171,13 @@ def without_record(model: Model) -> str:
     return replace(model, record=CalibrationRecord()).hash
 
 
-def save_languages(source: Path, languages: Languages, path: Path, *, of: Model | None = None) -> None:
+def save_languages(source: Path, languages: Languages, path: Path, *, of: Model) -> None:
     """Copy a model file with other n-grams; the copy must be recalibrated. See `save_changed`."""
     header = {"trust": {}, "languages": languages.facts()}
     save_changed(source, path, of, header, NGRAMS, tensors_of(languages))
 
 
-def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:
+def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model) -> None:
     """Copy a model file with another rescorer, in 8 bits; the copy must be recalibrated. See `save_changed`."""
     header = {"trust": {}, "rescorer": config.to_dict(rescorer.config)}
     weights = {f"{RESCORER}{name}": weight for name, weight in rescorer.weights.items()}
@@ -194,7 +187,7 @@ def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | N
 def save_changed(
     source: Path,
     path: Path,
-    of: Model | None,
+    of: Model,
     changes: Mapping[str, Any],
     prefix: str | None = None,
     replaced: Weights | None = None,
@@ -210,10 +203,9 @@ def save_changed(
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
     tensors, metadata, header = read_parts(source)
-    if of is not None:
-        weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
-        if weights_hash(dequantize(weights)) != weights_hash(of.weights):
-            raise replaced_meanwhile(source)
+    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
+    if weights_hash(dequantize(weights)) != weights_hash(of.weights):
+        raise replaced_meanwhile(source)
     kept = {name: tensor for name, tensor in tensors.items() if prefix is None or not name.startswith(prefix)}
     changed = json.dumps(header | dict(changes), ensure_ascii=False)
     write_tensors({**kept, **(replaced or {})}, path, metadata | {MODEL: changed})

@@ -34,7 +34,7 @@ FINE_SCALES = (1.0, LARGEST / LARGEST_COARSE)
 """Scales tried for 8 bits, as shares of the largest number's; the second keeps matrices that had 4 bits as they are."""
 
 COARSE_SCALES = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.8)
-"""Those tried for 4 bits: clipping a few large numbers rounds all others less (LOG.md, 2026-11-27)."""
+"""Scales tried for 4 bits: clipping a few large numbers rounds all others less (LOG.md, 2026-11-27)."""
 
 LARGE_KERNEL = 30_000
 """Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter.

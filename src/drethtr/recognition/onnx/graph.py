@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Ints
 from drethtr.base.errors import CheckpointError
 from drethtr.base.wording import first_of
 from drethtr.recognition.onnx import protobuf
@@ -129,7 +130,7 @@ def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
         raise CheckpointError(f"this network has no place for the weights {first_of(sorted(extra))}")
 
 
-def whole(*values: int) -> NDArray[np.int64]:
+def whole(*values: int) -> Ints:
     """Integers as a constant: axes, sizes."""
     return np.array(values, dtype=np.int64)
 

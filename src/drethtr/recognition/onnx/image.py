@@ -21,15 +21,7 @@ from drethtr.recognition.model.architecture import (
 from drethtr.recognition.model.decay import LayerPosition
 from drethtr.recognition.onnx.backbones import light, ppocr
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
-from drethtr.recognition.onnx.layers import (
-    Bias,
-    Layer,
-    attention,
-    layer_norm,
-    linear,
-    sinusoid,
-    token_numbers,
-)
+from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, sinusoid, token_numbers
 from drethtr.text.tokenizer import BLANK
 
 QUERIES_AT_ONCE = 512
@@ -41,7 +33,7 @@ def image_graph(
     weights: Mapping[str, Array],
     vocabulary: int,
     *,
-    int8: bool = False,
+    int8: bool,
     long_lines: bool = False,
 ) -> Graph:
     """From `image` (1, 1, height, columns) to the outputs of `image_memory`, then draft (I, V) and refined reading."""

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Ints
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.decoding.stepwise import BeamSearch, Ints
+from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import (
     PPOCR,
     Added,
@@ -34,14 +35,7 @@ from drethtr.recognition.model.file import Rescorer
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
-from drethtr.recognition.onnx.text import (
-    Feeds,
-    LayerDecay,
-    rescorer_graph,
-    step_graph,
-    tree_feeds,
-    tree_graph,
-)
+from drethtr.recognition.onnx.text import Feeds, LayerDecay, rescorer_graph, step_graph, tree_feeds, tree_graph
 from drethtr.recognition.protocol import Attention, Dimensions, ImageMemory, Logits, TextTree
 
 KNOWN = {

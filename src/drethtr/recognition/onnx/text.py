@@ -67,9 +67,7 @@ def tree_graph(
     return graph
 
 
-def rescorer_graph(
-    config: RescorerConfig, weights: Mapping[str, Array], vocabulary: int, *, int8: bool = False
-) -> Graph:
+def rescorer_graph(config: RescorerConfig, weights: Mapping[str, Array], vocabulary: int, *, int8: bool) -> Graph:
     """Logits (N, V) after each node of a tree, by retention alone; inputs and `int8` as for `tree_graph`."""
     graph = Graph(weights, int8=int8)
     x = add_positions(graph, embed_tokens(graph, config.width, vocabulary), config.width)

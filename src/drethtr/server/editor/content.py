@@ -68,7 +68,7 @@ def line_content(line: OpenLine) -> dict[str, Any]:
     known = status is Status.READ and sure and len(sure) == len(content.words)
     marks = place_mark(content) + line.opened.scan_mark
     address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={marks}"
-    has_strip = page.source is not None and (content.baseline or content.polygon)
+    has_strip = page.source is not None and content.is_placed
     return {
         "id": line.id,
         "region": line.region_id,
@@ -83,7 +83,7 @@ def line_content(line: OpenLine) -> dict[str, Any]:
         ],
         "tags": [
             {"name": tag.name, "start": tag.start, "length": tag.length, "details": dict(tag.details)}
-            for tag in (content.transcription.tags if content.transcription else ())
+            for tag in content.tags
             if tag.length
         ],
         "flags": [{"kind": flag.kind, "reason": flag.reason} for flag in content.flags],

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
@@ -40,7 +41,6 @@ from drethtr.training.finetuning.material import Material
 SHARES = (0.25, 0.5, 1.0)
 """Shares of the training lines from which the learning curve is measured."""
 
-Floats = NDArray[np.float64]
 
 NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "trained_by", "run", "command", "fine_tuned")
 """Entries of a card that do not hold for other weights."""

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
+from drethtr.base.arrays import Floats
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.images.geometry import area_of, length_of, points_along
 from drethtr.images.line import Line
-from drethtr.layout.finder import Floats, FoundLine, MarkedPage, Role
+from drethtr.layout.finder import FoundLine, MarkedPage, Role
 from drethtr.layout.given import core_height
 from drethtr.layout.network import COARSE, MAPS, MULTIPLE, TEXT
 from drethtr.training.feed.mixture import Mixture

@@ -145,7 +145,7 @@ def marked(original: Original) -> MarkedPage:
     gray = original.source.gray()
     page = original.given_for(gray)
     placed = [] if page is None else [(line, r.kind) for r in page.regions for line in r.lines]
-    placed = [(line, kind) for line, kind in placed if line.baseline or line.polygon]
+    placed = [(line, kind) for line, kind in placed if line.is_placed]
     lines = complete(gray, [GivenLine.of(line) for line, _ in placed])
     # A file that has no words for what its lines are says nothing of their roles.
     says = any(kind or line.kind for line, kind in placed)

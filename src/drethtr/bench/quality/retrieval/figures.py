@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.base.files import write_text
 from drethtr.bench.quality.retrieval.lines import (
@@ -29,7 +29,6 @@ from drethtr.bench.quality.retrieval.lines import (
 )
 from drethtr.bench.quality.retrieval.ranking import CONVENTION, Retrieval, judge
 from drethtr.cli.reports import figure
-from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.search.probability import SHIPPED, CandidateLines, SearchCalibration, features
 
@@ -86,7 +85,7 @@ class Among:
         return cls(lines, crowds, own.queries, *every)
 
     def leaving_out(self, gone: Crowd) -> "Among":
-        """The same without the lines of one of the crowds."""
+        """The queries on all lines but those of one of the crowds."""
         number = next(number for number, crowd in enumerate(self.crowds) if crowd is gone)
         start = len(self.lines) + sum(map(len, self.crowds[:number]))
         places = slice(start, start + len(gone))
@@ -102,7 +101,7 @@ class Among:
         """All lines."""
         return Crowd.joined([self.lines.crowd, *self.crowds])
 
-    def searched(self, row: int, *, without: bool) -> NDArray[np.int64]:
+    def searched(self, row: int, *, without: bool) -> Ints:
         """The places of the lines to search for a query: all, or `without` those of the crowd that contain it."""
         strange = np.arange(len(self.stored)) >= len(self.lines)
         return np.flatnonzero(~(strange & self.relevant[row]) if without else np.ones(len(strange)))
@@ -124,7 +123,7 @@ class Among:
         return judge(self.scores(calibration, without=without), relevant, pages, probable=True)
 
 
-def candidates_of(crowd: Crowd, places: NDArray[np.int64] | None = None) -> CandidateLines:
+def candidates_of(crowd: Crowd, places: Ints | None = None) -> CandidateLines:
     """The data of lines, or of some of them, for the calibration."""
     which = slice(None) if places is None else places
     return CandidateLines.of_all(crowd.confidences[which], crowd.steps[which])

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.bulk.indexing import open_results, rows_of
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, page_of
-from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.confidence.logistic import Logistic
@@ -92,13 +92,13 @@ class Crowd:
         """The bytes of their posteriors in an index."""
         return sum(len(lines.to_bytes()) for lines in self.packed)
 
-    def chances(self, query: str) -> NDArray[np.float64]:
+    def chances(self, query: str) -> Floats:
         """(L,) the sum over all readings of each line that contain a word."""
         # Without wildcards, since words are drawn from texts, where a question mark is no pattern.
         automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
         return probabilities(self.packed, automaton)[:, 0]
 
-    def having(self, query: str) -> NDArray[np.bool_]:
+    def having(self, query: str) -> Booleans:
         """(L,) whether each line contains a word."""
         return np.array([query in words for words in self.words], dtype=np.bool_)
 
@@ -166,7 +166,7 @@ class LabeledLines:
         return Crowd(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)
 
     @cached_property
-    def pages(self) -> NDArray[np.int64]:
+    def pages(self) -> Ints:
         """(L,) the number of the page of each line; a line of unknown page is one."""
         names = [page_of(sample) or place for place, sample in enumerate(self.samples)]
         known = {name: number for number, name in enumerate(dict.fromkeys(names))}

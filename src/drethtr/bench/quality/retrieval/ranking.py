@@ -8,9 +8,9 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from drethtr.evaluation.confidence import Booleans, Floats, bins_of, ece_by_chance, ece_of
+from drethtr.base.arrays import Booleans, Floats, Ints
+from drethtr.evaluation.confidence import bins_of, ece_by_chance, ece_of
 from drethtr.evaluation.metrics import MIN_PAGES, interval_95
 
 DRAWS = 200
@@ -56,7 +56,7 @@ class Retrieval:
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
-def judge(scores: Floats, relevant: Booleans, pages: NDArray[np.int64], *, probable: bool = False) -> Retrieval:
+def judge(scores: Floats, relevant: Booleans, pages: Ints, *, probable: bool = False) -> Retrieval:
     """Evaluate a ranking.
 
     Args:
@@ -117,7 +117,7 @@ def curve(ranked: Booleans, scores: Floats, relevant: int) -> tuple[Floats, Floa
     return right / (ends + 1), right / max(relevant, 1)
 
 
-def drawn(pages: NDArray[np.int64], seed: int = 0) -> list[Floats]:
+def drawn(pages: Ints, seed: int = 0) -> list[Floats]:
     """The weights of lines in each of several bootstrap draws of pages; empty for too few pages."""
     number = int(pages.max()) + 1
     if number < MIN_PAGES:

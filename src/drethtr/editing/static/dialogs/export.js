@@ -84,13 +84,14 @@ export function Export({ page, selection, role, close }) {
       ) => html`<label class="choice"><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
       <b>${FORMATS[key][0]}</b> <span class="hint">${FORMATS[key][1]}</span></label>`,
     )}</fieldset>`;
-  const [work, ...cards] = Object.keys(KINDS).toReversed();
+  const cards = Object.keys(KINDS);
+  const work = cards.pop(); // folded away
   return html`<${Dialog} title="Export" kind="wide" close=${close}>
     <fieldset class="scopes"><legend>Pages</legend>${scopes.map(
       ([name], place) =>
         html`<label><input type="radio" name="scope" checked=${place === scope} onChange=${() => setScope(place)} /><span>${name}</span></label>`,
     )}</fieldset>
-    <div class="kinds">${cards.toReversed().map(choices)}</div>
+    <div class="kinds">${cards.map(choices)}</div>
     <details><summary>${work}</summary>${choices(work)}</details>
     ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} isAsked=${KINDS.Edition.includes(format)} typed=${typed} type=${setTyped} save=${() => attempt(save())} />`}
     <${Preview} ...${preview} />

@@ -1,0 +1,10 @@
+"""Names of numpy arrays by what is in them; a docstring beside each gives the shape."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Booleans: TypeAlias = NDArray[np.bool_]
