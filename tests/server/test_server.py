@@ -329,6 +329,9 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
     assert json.loads(ask("/page", content, **headers)[2])["image"] == "one.png"
 
 
+EMPTY_FIELD = b'--x\r\nContent-Disposition: form-data; name="field"\r\n\r\n\r\n'
+
+
 @pytest.mark.parametrize(
     ("content", "status", "error"),
     [
@@ -338,6 +341,7 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
         (form(("a.png", line("abc")), ("b.png", line("cd")))[0][:-40], 400, "it ends before its last boundary"),
         (form(("a.png", line("abc")))[0].removesuffix(b"--x--\r\n"), 400, "it ends before its last boundary"),
         (form(*[("a.png", b"x")] * 65)[0], 413, "at most 64 files"),
+        (EMPTY_FIELD * 65 + form(("a.png", line("abc")))[0], 413, "at most 64 fields besides its files"),
         (form(("a.png", line("abc")), ("b.png", b"no image"))[0], 422, "b.png: not an image in a supported format"),
     ],
 )
