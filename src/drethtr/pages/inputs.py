@@ -14,6 +14,8 @@ from drethtr.base.urls import as_address, is_address, parts_of
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
+    PDF,
+    SEVERAL,
     image_beside,
     page_stem,
     part_of,
@@ -24,11 +26,6 @@ from drethtr.documents.beside import (
 from drethtr.documents.read import SPACE, by_trust, first_bytes
 from drethtr.pages.catalog import Catalog, Facts, Kind
 from drethtr.pages.record import RECORD
-
-PDF = ".pdf"
-
-SEVERAL = (".tif", ".tiff", PDF)
-"""Extensions of files that may hold several pages."""
 
 READABLE = frozenset({*IMAGES, PDF})
 """Extensions of files with images of pages."""
