@@ -235,6 +235,18 @@ def test_a_stopped_job_goes_on(read, tmp_path):
     assert read(path, rows_per_part=6) == []
 
 
+@pytest.mark.parametrize("left", [0, 2, 100, -1])
+def test_a_part_that_was_cut_short_is_read_again(read, tmp_path, left):
+    """As by a copy of the folder that was interrupted."""
+    path = write_shard(tmp_path / "a.parquet", range(12))
+    read(path, rows_per_part=6)
+    part = tmp_path / "out" / "part-000001.parquet"
+    whole = table(tmp_path / "out")
+    part.write_bytes(part.read_bytes()[:left])
+    assert [outcome.number for outcome in read(path, rows_per_part=6)] == [1]
+    assert table(tmp_path / "out") == whole
+
+
 def test_another_job_is_refused(read, tmp_path):
     path = write_shard(tmp_path / "a.parquet", range(3), number2=range(3))
     read(path)
