@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from itertools import count
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -148,6 +149,18 @@ def test_folders_of_images(read, tiny_path, tmp_path):
     found = table(tmp_path / "out")
     assert [(row["input"], row["row"]) for row in found] == [(str(name), 0) for name in names]
     assert [row["text"] for row in found[:2]] == [r.text for r in Recognizer.load(tiny_path).read([line(0), line(1)])]
+
+
+def test_images_and_tables_in_an_archive(read, tiny_path, tmp_path):
+    table_of_names = write_shard(tmp_path / "a.parquet", [2], {2: {"bytes": None, "path": "lines/2.png"}})
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("lines/1.png", line(1))
+        archive.writestr("lines/2.png", line(2))
+        archive.write(table_of_names, "a.parquet")
+    [images, rows] = read(f"zip://*/1.png::{tmp_path / 'a.zip'}", f"zip://a.parquet::{tmp_path / 'a.zip'}")
+    assert (images.failure, images.bad, rows.failure, rows.bad) == ("", 0, "", 0)
+    texts = [reading.text for reading in Recognizer.load(tiny_path).read([line(1), line(2)])]
+    assert [row["text"] for row in table(tmp_path / "out")] == texts
 
 
 def test_columns_are_carried_as_they_are(read, tmp_path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from drethtr.base.config import hint
 from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import ConfigError, DataError, first_line
-from drethtr.base.urls import beside, find_files, identity, locate, reaching
+from drethtr.base.urls import beside, find_files, identity, locate, out_of_archive, reaching
 from drethtr.bulk.output import JOB, WRITTEN
 from drethtr.datasets.parquet import image_at, image_of, open_parquet
 from drethtr.documents.beside import IMAGES
@@ -314,7 +314,7 @@ def is_image(file: str) -> bool:
 
 def ending(file: str) -> str:
     """The lower-case extension of a path or URL."""
-    return PurePosixPath(file).suffix.lower()
+    return PurePosixPath(out_of_archive(file)[0]).suffix.lower()
 
 
 def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
