@@ -396,6 +396,15 @@ def test_who_answers(ask):
     assert about["made_by"].keys() == {"drethtr", "model", "created"}
 
 
+def test_metrics_name_the_route_that_was_asked_for(recognizer):
+    with serving(recognizer) as ask:
+        for path in ("/", "/about", "/about", "/health"):
+            assert ask(path)[0] == 200
+        shown = ask("/metrics")[2].decode()
+    for path, number in (("/", 1), ("/about", 2), ("/health", 1)):
+        assert f'drethtr_requests_total{{method="GET",path="{path}",status="200"}} {number}\n' in shown
+
+
 @pytest.mark.parametrize(
     ("address", "content", "status", "error"),
     [
