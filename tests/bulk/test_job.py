@@ -151,6 +151,15 @@ def test_folders_of_images(read, tiny_path, tmp_path):
     assert [row["text"] for row in found[:2]] == [r.text for r in Recognizer.load(tiny_path).read([line(0), line(1)])]
 
 
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "binary_view", "string", "large_string", "string_view"])
+def test_images_and_paths_of_every_type(read, tmp_path, kind):
+    (tmp_path / "1.png").write_bytes(line(1))
+    cell = line(1) if "binary" in kind else "1.png"
+    pq.write_table(pa.table({"image": pa.array([cell], getattr(pa, kind)())}), tmp_path / "a.parquet")
+    [outcome] = read(tmp_path / "a.parquet")
+    assert (outcome.failure, outcome.bad) == ("", 0)
+
+
 def test_images_and_tables_in_an_archive(read, tiny_path, tmp_path):
     table_of_names = write_shard(tmp_path / "a.parquet", [2], {2: {"bytes": None, "path": "lines/2.png"}})
     with ZipFile(tmp_path / "a.zip", "w") as archive:

@@ -24,6 +24,9 @@ PARQUET = ".parquet"
 IMAGE_COLUMNS = ("image", "im", "path", "file")
 """Default names of the image column; the first that exists is used."""
 
+IMAGE_TYPES = frozenset({"binary", "large_binary", "binary_view", "string", "large_string", "string_view"})
+"""Arrow's names of the types of columns with encoded images or paths, as different programs write them."""
+
 FETCHED = 32
 """Rows of a Parquet file in memory at a time."""
 
@@ -345,6 +348,4 @@ def may_hold_images(kind: "DataType") -> bool:
 
     if types.is_struct(kind):
         return any(kind.get_field_index(name) >= 0 for name in ("bytes", "path"))
-    inner = kind.value_type if types.is_dictionary(kind) else kind
-    known = (types.is_binary, types.is_large_binary, types.is_string, types.is_large_string)
-    return any(is_known(inner) for is_known in known)
+    return str(kind.value_type if types.is_dictionary(kind) else kind) in IMAGE_TYPES
