@@ -549,8 +549,10 @@ def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):
         status, media, content = ask("/search?q=received&min=0.5")
         [hit] = json.loads(content)
         assert (status, media) == (200, "application/json") and hit["snippet"] == "Dear Sir, I have [received]"
-        assert json.loads(ask("/search?q=Received&strict=1")[2]) == []
-        for address in ("/search", "/search?q=the&min=x", "/search?q=the&limit=0", "/search?q=the&least=1"):
+        for said, number in (("1", 0), ("True", 0), ("0", 1), ("False", 1), ("", 1)):
+            assert len(json.loads(ask(f"/search?q=Received&min=0.5&strict={said}")[2])) == number
+        of_odd = ("/search", "/search?q=the&min=x", "/search?q=the&limit=0", "/search?q=the&least=1")
+        for address in (*of_odd, "/search?q=the&strict=maybe"):
             status, _, content = ask(address)
             assert status == 400 and "error" in json.loads(content)
 

@@ -103,6 +103,18 @@ def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
     return value
 
 
+def is_set(asked: Mapping[str, str], name: str) -> bool:
+    """Whether a parameter of a request is set, in any case, as Python writes `False`; by default it is not.
+
+    Raises:
+        ConfigError: if it is neither.
+    """
+    value = asked.get(name, "").lower()
+    if value not in ("", "0", "false", "no", "1", "true", "yes"):
+        raise ConfigError(f"{name} is {value[:60]!r}; it must be 1 or 0")
+    return value in ("1", "true", "yes")
+
+
 class Budget:
     """Counts the bytes that all requests hold in memory."""
 
