@@ -184,8 +184,10 @@ def find_files(name: str) -> list[str]:
     Sorted, as paths or URLs like the name itself. Hidden files are skipped, unless the name spells them out.
 
     Raises:
-        DataError: if there are none, or as `locate`.
+        DataError: if there are none, the name is empty, or as `locate`.
     """
+    if not name.strip():  # such as that of a variable that is not set; a path of it would be the current folder
+        raise DataError("the name of an input is empty; give a file, or . for this folder")
     found = remote_files(name) if is_url(name) else local_files(name)
     if not found:
         empty = "no files in this folder" if Path(name).is_dir() else "no such file or folder"
