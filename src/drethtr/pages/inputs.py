@@ -10,7 +10,7 @@ from drethtr.base.archive import is_archive, unpack_once
 from drethtr.base.cache import ADDRESS, as_name, place_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_folder, is_there, write_bytes
-from drethtr.base.urls import as_address, is_address, parts_of
+from drethtr.base.urls import as_address, is_address, is_url, parts_of
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
@@ -97,6 +97,8 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
         if path.suffix.lower() == ".parquet":
             raise DataError("is a table of lines; drethtr batch reads it, with --posteriors for drethtr index", name)
         return in_archive(path, catalog) if is_archive(path) else [path]
+    if is_url(name):
+        raise DataError("of addresses only http:// and https:// are read; give a path, or download it first", name)
     if not has_magic(name):
         raise DataError("no such file or folder", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
