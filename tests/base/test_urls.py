@@ -62,6 +62,20 @@ def test_a_file_in_an_archive_is_named_with_the_archive(tmp_path, asked):
     assert found == [f"zip://{name}::{tmp_path / 'a.zip'}" for name in wanted]
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_not_the_current_folder(name):
+    with pytest.raises(DataError, match=r"the name of an input is empty; give a file, or \. for this folder"):
+        find_files(name)
+
+
+@pytest.mark.parametrize("content", [None, b"no archive"])
+def test_an_archive_that_cannot_be_opened_is_named(tmp_path, content):
+    if content is not None:
+        (tmp_path / "a.zip").write_bytes(content)
+    with pytest.raises(DataError, match=r"zip://\*\.png::.*a\.zip: cannot be opened: "):
+        find_files(f"zip://*.png::{tmp_path / 'a.zip'}")
+
+
 def test_samples_from_a_url(stored):
     stored("memory://lines/train.parquet")
     samples = open_samples("memory://lines/train.parquet")

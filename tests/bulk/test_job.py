@@ -7,6 +7,7 @@ import sys
 from functools import partial
 from itertools import count
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -150,6 +151,27 @@ def test_folders_of_images(read, tiny_path, tmp_path):
     assert [row["text"] for row in found[:2]] == [r.text for r in Recognizer.load(tiny_path).read([line(0), line(1)])]
 
 
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "binary_view", "string", "large_string", "string_view"])
+def test_images_and_paths_of_every_type(read, tmp_path, kind):
+    (tmp_path / "1.png").write_bytes(line(1))
+    cell = line(1) if "binary" in kind else "1.png"
+    pq.write_table(pa.table({"image": pa.array([cell], getattr(pa, kind)())}), tmp_path / "a.parquet")
+    [outcome] = read(tmp_path / "a.parquet")
+    assert (outcome.failure, outcome.bad) == ("", 0)
+
+
+def test_images_and_tables_in_an_archive(read, tiny_path, tmp_path):
+    table_of_names = write_shard(tmp_path / "a.parquet", [2], {2: {"bytes": None, "path": "lines/2.png"}})
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("lines/1.png", line(1))
+        archive.writestr("lines/2.png", line(2))
+        archive.write(table_of_names, "a.parquet")
+    [images, rows] = read(f"zip://*/1.png::{tmp_path / 'a.zip'}", f"zip://a.parquet::{tmp_path / 'a.zip'}")
+    assert (images.failure, images.bad, rows.failure, rows.bad) == ("", 0, "", 0)
+    texts = [reading.text for reading in Recognizer.load(tiny_path).read([line(1), line(2)])]
+    assert [row["text"] for row in table(tmp_path / "out")] == texts
+
+
 def test_columns_are_carried_as_they_are(read, tmp_path):
     times = pa.array([1, None, 3], pa.timestamp("ns"))
     path = write_shard(tmp_path / "a.parquet", range(3), {1: None}, time=times)
@@ -233,6 +255,18 @@ def test_a_stopped_job_goes_on(read, tmp_path):
     assert table(out) == whole and (out / "part-000000.parquet").stat().st_ino == kept
     assert sorted(file.name for file in out.iterdir()) == ["_job.json", *(f"part-00000{n}.parquet" for n in range(4))]
     assert read(path, rows_per_part=6) == []
+
+
+@pytest.mark.parametrize("left", [0, 2, 100, -1])
+def test_a_part_that_was_cut_short_is_read_again(read, tmp_path, left):
+    """As by a copy of the folder that was interrupted."""
+    path = write_shard(tmp_path / "a.parquet", range(12))
+    read(path, rows_per_part=6)
+    part = tmp_path / "out" / "part-000001.parquet"
+    whole = table(tmp_path / "out")
+    part.write_bytes(part.read_bytes()[:left])
+    assert [outcome.number for outcome in read(path, rows_per_part=6)] == [1]
+    assert table(tmp_path / "out") == whole
 
 
 def test_another_job_is_refused(read, tmp_path):

@@ -55,6 +55,15 @@ def test_no_index_is_made_of_nothing(drethtr, tmp_path):
     assert not (tmp_path / "a.sqlite").exists()
 
 
+@pytest.mark.parametrize(
+    ("place", "message"), [("archive", "is a folder; give a file"), ("gone/a.sqlite", "no folder")]
+)
+def test_a_place_where_no_index_can_be_is_told_before_the_model_is_loaded(drethtr, tmp_path, place, message):
+    archive = make_archive(tmp_path / "archive")
+    outcome = drethtr("index", archive, "--model", "no-model", "--output", tmp_path / place)
+    assert outcome.code == 2 and message in outcome.err and "no-model" not in outcome.err
+
+
 def test_an_index_is_kept_elsewhere_too(index, tmp_path):
     outcome = index("--to", "parquet")
     assert outcome.out.endswith(f"2 read now\n{tmp_path / 'a.parquet'}: 8 lines\n") and outcome.code == 0

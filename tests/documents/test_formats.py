@@ -40,6 +40,14 @@ def test_an_image_whose_name_is_no_utf_8(name):
     assert b"\xed\xb3\xa9" not in FORMATS[name].write(document)
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_ids_and_flags_with_half_a_character(name):
+    """As JSON can have them."""
+    line = replace(line_of("text"), id="l\ud800")
+    line = replace(line, transcription=replace(line.transcription, flags=(PageFlag("blank", "half \ud800"),)))
+    assert FORMATS[name].write(document_of(Page("a.jpg", 800, 600, (Region("r\ud800", (line,), kind="\ud800"),))))
+
+
 @settings(max_examples=40)
 @given(pages())
 def test_a_page_comes_back_from_page_xml(page):

@@ -190,6 +190,33 @@ def test_what_others_say_of_the_reading_order_stays(tmp_path):
     assert b'<OrderedGroup id="g" caption="mine">' in arranged(file, ("new", ["l3"]), ("r1", ["l0", "l1", "l2"])).data
 
 
+GROUPS = b"""<ReadingOrder><OrderedGroup id="g">
+  <RegionRefIndexed index="0" regionRef="a"/>
+  <OrderedGroupIndexed index="1" id="n" caption="notes"><Labels comments="mine"/>
+    <RegionRefIndexed index="0" regionRef="b"/><RegionRefIndexed index="1" regionRef="c"/>
+  </OrderedGroupIndexed>
+  <RegionRefIndexed index="2" regionRef="picture"/>
+</OrderedGroup></ReadingOrder>"""
+
+
+@pytest.mark.parametrize(
+    ("order", "is_kept"), [("cba", True), ("acb", True), ("bca", True), ("dabc", True), ("bac", False), ("bdca", False)]
+)
+def test_groups_of_the_reading_order_stay_unless_they_are_torn_apart(tmp_path, order, is_kept):
+    regions = b"".join(b'<TextRegion id="%c"><Coords points="0,0 9,0 9,9"/></TextRegion>' % id for id in b"abc")
+    whole = b"<ReadingOrder>.*</TextRegion>"
+    data = re.sub(whole, GROUPS + regions, put_page(tmp_path, "a").read_bytes(), flags=re.DOTALL)
+    file = PageFile.parse(data, "a")
+    assert [region.id for region in file.page.regions] == ["a", "b", "c"]
+    changed = arranged(file, *((id, []) for id in order))
+    assert [region.id for region in changed.page.regions] == list(order)
+    listed = changed.data.partition(b"<ReadingOrder>")[2].partition(b"</ReadingOrder>")[0]
+    group = listed.partition(b"<OrderedGroupIndexed")[2].partition(b"</OrderedGroupIndexed>")[0]
+    assert re.findall(rb'regionRef="(\w)"', group) == ([id.encode() for id in order if id in "bc"] if is_kept else [])
+    assert (b'caption="notes"' in group and b'<Labels comments="mine"' in group) == is_kept
+    assert re.findall(rb'regionRef="(\w+)"', listed)[-1] == b"picture"
+
+
 def test_the_kind_and_the_outline_of_a_region_change_alone(file):
     [region] = file.page.regions
     for kind in ("heading", "index-card", "margin", ""):

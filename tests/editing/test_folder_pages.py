@@ -146,6 +146,8 @@ def test_texts_of_pages_that_a_book_has_no_more_are_shown(tmp_path, left):
 def test_the_only_page_of_a_book_is_not_that_of_another_number(tmp_path):
     put_book(tmp_path, 1, "book_0002.page.xml")
     assert described(tmp_path) == {"book.tif": "book.page.xml", "book_0002.page.xml": "book_0002.page.xml"}
+    with pytest.raises(DataError, match=r"describes page 2, but .*book\.tif has only 1"):
+        open_originals(tmp_path / "book_0002.page.xml")
 
 
 @pytest.mark.parametrize("pages", [1, 2])
@@ -174,6 +176,16 @@ def test_a_missing_or_damaged_scan_is_a_page_with_an_error(tmp_path):
     (tmp_path / "b.pdf").write_bytes(b"no PDF")
     errors = {folder_page.name: folder_page.error for folder_page in find_pages(tmp_path)}
     assert "is missing" in errors["a.page.xml"] and "not a PDF" in errors["b.pdf"]
+
+
+def test_all_texts_of_a_damaged_book_are_shown(tmp_path):
+    files = [f"book_000{number}.page.xml" for number in (1, 2, 3)]
+    put_book(tmp_path, 3, *files, "book_0002.alto.xml")
+    (tmp_path / "book.tif").write_bytes(b"cut short")
+    pages = {page.name: page for page in find_pages(tmp_path)}
+    assert list(pages) == ["book.tif", *files[1:]]
+    assert [page.xml_path.name for page in pages.values()] == files
+    assert {page.error for page in pages.values()} == {pages["book.tif"].error}
 
 
 @pytest.mark.parametrize("name", ["a b.png", "ä.png", "a#b.png"])

@@ -27,6 +27,12 @@ def test_an_empty_name_is_no_folder(tmp_path, monkeypatch, name):
     assert not files and "an input name is empty" in str(error)
 
 
+@pytest.mark.parametrize("name", ["s3://archive/a.jpg", "file:///scans/*.jpg"])
+def test_an_address_of_another_kind_is_called_so(name):
+    files, [error] = find_inputs([name])
+    assert not files and str(error).startswith(f"{name}: of addresses only http:// and https:// are read")
+
+
 def test_pictures_of_a_telephone_are_not_passed_over(tmp_path):
     for name in ("a.jpg", "b.HEIC", "notes.docx"):
         (tmp_path / name).touch()

@@ -54,6 +54,15 @@ def places(selection, top):
     return sorted(str(folder.relative_to(top)) for folder in selection.folders.values())
 
 
+@pytest.mark.parametrize("output", ["s3://archive/out", "file:///archive/out", "https://example.org/out"])
+def test_results_are_not_written_to_a_folder_named_like_an_address(tmp_path, monkeypatch, output):
+    monkeypatch.chdir(tmp_path)
+    put_page(tmp_path, "a")
+    with pytest.raises(DataError, match="is an address; give a folder of this machine"):
+        open_job([tmp_path], output)
+    assert open_job([tmp_path], "notes: 1").selection.output is not None
+
+
 def test_folders_below_are_read_and_mirrored(tree, tmp_path):
     out = tmp_path / "out"
     selection = select([tree], out, recursive=True)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drethtr.base.errors import ConfigError
-from drethtr.search.automaton import automaton_of
+from drethtr.search.automaton import automaton_of, automatons_of
 from drethtr.search.query import Spelling, parse, pattern_of
 
 
@@ -109,6 +109,17 @@ def test_wide_patterns_are_bounded(text):
     """They are built in a moment, or refused."""
     with suppress(ConfigError):
         assert automaton_of(pattern_of(text, Spelling()), Spelling()).states < 5000
+
+
+@pytest.mark.parametrize("text", ["*a???????? " * 20, "~" + "a?b*" * 20, '"' + "~abc " * 25 + '"'])
+def test_the_terms_of_a_query_take_no_more_than_a_second_together(text):
+    with pytest.raises(ConfigError, match="use fewer"):
+        automatons_of(parse(text))
+
+
+def test_twenty_words_with_wildcards_can_be_searched_for():
+    words = "*schaften ~gesellschaft harb* c?t inter*al ~wissenschaft"
+    assert len(automatons_of(parse(f"{words} {words} {words}"))) == 18
 
 
 @given(st.text(max_size=60))

@@ -12,10 +12,12 @@ from archives import build_index, contents, put_scan
 from conftest import TINY, fresh_model
 from drives import needs_compiler, run_without_locks
 from hostile_files import in_circles, journal_of_several
+from made_pages import TEXTS, blank, write
 
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
@@ -38,6 +40,20 @@ def test_only_what_is_new_or_changed_is_read(build, archive, tmp_path):
     assert build() == 0
     with open_index(tmp_path / "a.sqlite") as index:
         assert index.size == (1, 4)
+
+
+def test_pages_that_a_scan_has_no_more_are_removed(recognizer, tmp_path):
+    scan, segmentation = tmp_path / "book.tif", segmentation_named("projection")
+    images = [write(blank(700, 400), [text]).image for text in TEXTS[:3]]
+
+    def build(pages, chosen=3):
+        images[0].save(scan, save_all=True, append_images=images[1:pages])
+        with open_builder(tmp_path / "a.sqlite", recognizer, segmentation) as builder:
+            for original in list(builder.waiting(open_originals(scan)[:chosen])):
+                builder.read(original)
+            return builder.remove_deleted(), builder.store.size()[0]
+
+    assert [build(3), build(3, chosen=1), build(1), build(2)] == [(0, 3), (0, 3), (2, 1), (0, 2)]
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -329,6 +329,9 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
     assert json.loads(ask("/page", content, **headers)[2])["image"] == "one.png"
 
 
+EMPTY_FIELD = b'--x\r\nContent-Disposition: form-data; name="field"\r\n\r\n\r\n'
+
+
 @pytest.mark.parametrize(
     ("content", "status", "error"),
     [
@@ -338,6 +341,7 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
         (form(("a.png", line("abc")), ("b.png", line("cd")))[0][:-40], 400, "it ends before its last boundary"),
         (form(("a.png", line("abc")))[0].removesuffix(b"--x--\r\n"), 400, "it ends before its last boundary"),
         (form(*[("a.png", b"x")] * 65)[0], 413, "at most 64 files"),
+        (EMPTY_FIELD * 65 + form(("a.png", line("abc")))[0], 413, "at most 64 fields besides its files"),
         (form(("a.png", line("abc")), ("b.png", b"no image"))[0], 422, "b.png: not an image in a supported format"),
     ],
 )
@@ -390,6 +394,15 @@ def test_who_answers(ask):
     about = json.loads(content)
     assert status == 200 and about["waiting"] == 0 and about["precision"] == "float32"
     assert about["made_by"].keys() == {"drethtr", "model", "created"}
+
+
+def test_metrics_name_the_route_that_was_asked_for(recognizer):
+    with serving(recognizer) as ask:
+        for path in ("/", "/about", "/about", "/health"):
+            assert ask(path)[0] == 200
+        shown = ask("/metrics")[2].decode()
+    for path, number in (("/", 1), ("/about", 2), ("/health", 1)):
+        assert f'drethtr_requests_total{{method="GET",path="{path}",status="200"}} {number}\n' in shown
 
 
 @pytest.mark.parametrize(
@@ -536,8 +549,10 @@ def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):
         status, media, content = ask("/search?q=received&min=0.5")
         [hit] = json.loads(content)
         assert (status, media) == (200, "application/json") and hit["snippet"] == "Dear Sir, I have [received]"
-        assert json.loads(ask("/search?q=Received&strict=1")[2]) == []
-        for address in ("/search", "/search?q=the&min=x", "/search?q=the&limit=0", "/search?q=the&least=1"):
+        for said, number in (("1", 0), ("True", 0), ("0", 1), ("False", 1), ("", 1)):
+            assert len(json.loads(ask(f"/search?q=Received&min=0.5&strict={said}")[2])) == number
+        of_odd = ("/search", "/search?q=the&min=x", "/search?q=the&limit=0", "/search?q=the&least=1")
+        for address in (*of_odd, "/search?q=the&strict=maybe"):
             status, _, content = ask(address)
             assert status == 400 and "error" in json.loads(content)
 

@@ -36,6 +36,9 @@ NO_FLUSH = frozenset({EINVAL, EBADF, ENOTSUP})
 MAX_NAME_BYTES = 200
 """Maximum bytes of a file name that comes from outside: file systems allow 255, with what we add to it."""
 
+OF_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]")
+"""The beginning of an address as a path, `s3:/scans`, which would be a folder of that name; `C:/scans` is none."""
+
 CURE = "change the permissions, or choose another folder"
 """What helps if nothing can be written to a folder."""
 
@@ -292,7 +295,13 @@ def is_there(path: Path) -> bool:
 
 
 def refuse_file(folder: Path) -> None:
-    """Refuse a file where a folder for results is expected."""
+    """Refuse a file, or an address, where a folder for results is expected.
+
+    Raises:
+        DataError: saying what it is.
+    """
+    if OF_ADDRESS.match(str(folder)):
+        raise DataError(f"{folder} is an address; give a folder of this machine to write to, and copy it from there")
     if is_there(folder) and not folder.is_dir():
         raise DataError(f"{folder} is a file; give a folder to write to")
 

@@ -85,7 +85,8 @@ def locate(name: str) -> Location:
     """The file system of a URL or path.
 
     Raises:
-        DataError: if the kind of URL is unknown, or needs a package that is not installed.
+        DataError: if the kind of URL is unknown, needs a package that is not installed, or is in an archive that cannot
+            be opened.
         MissingExtraError: without fsspec.
     """
     try:
@@ -98,6 +99,8 @@ def locate(name: str) -> Location:
         raise DataError(f"the package for this kind of URL is not installed: {error}", name) from error
     except ValueError as error:
         raise DataError(str(error), name) from error
+    except Exception as error:  # of an archive in the URL, which is opened here; each kind has its own errors
+        raise DataError(f"cannot be opened: {first_line(error)}", name) from error
 
 
 @contextmanager
@@ -124,7 +127,8 @@ def reaching(name: str) -> Iterator[None]:
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
-def open_file(name: str) -> IO[bytes]:
+@contextmanager
+def open_file(name: str) -> Iterator[IO[bytes]]:
     """A file, open for reading.
 
     Raises:
@@ -132,10 +136,12 @@ def open_file(name: str) -> IO[bytes]:
         DataError: as `locate`.
     """
     if not is_url(name):
-        return open_ordinary(Path(name))
-    system, path = locate(name)
-    opened: IO[bytes] = system.open(path, "rb")
-    return opened
+        with open_ordinary(Path(name)) as file:
+            yield file
+        return
+    system, path = locate(name)  # held here: an archive is closed when nothing refers to its system
+    with system.open(path, "rb") as file:
+        yield file
 
 
 def digest_of(files: Iterable[str | Path]) -> str:
@@ -155,11 +161,21 @@ def digest_of(files: Iterable[str | Path]) -> str:
     return digest.hexdigest()
 
 
+def out_of_archive(name: str) -> tuple[str, str]:
+    """The place of a URL in an archive, and the rest: `zip://1.png` and `::scans.zip`; of others the name and ""."""
+    place, mark, archive = name.partition("::")
+    return (place, mark + archive) if is_url(place) else (name, "")
+
+
 def beside(file: str, name: str) -> str:
     """Resolve `name` in a file: URLs and absolute paths stay, other names are relative to the file's folder."""
     if is_url(name) or Path(name).is_absolute():
         return name
-    return f"{file.rpartition('/')[0]}/{name}" if is_url(file) else str(Path(file).parent / name)
+    if not is_url(file):
+        return str(Path(file).parent / name)
+    place, archive = out_of_archive(file)
+    folder = place.rpartition("/")[0]
+    return f"{folder}/{name}{archive}"
 
 
 def find_files(name: str) -> list[str]:
@@ -168,8 +184,10 @@ def find_files(name: str) -> list[str]:
     Sorted, as paths or URLs like the name itself. Hidden files are skipped, unless the name spells them out.
 
     Raises:
-        DataError: if there are none, or as `locate`.
+        DataError: if there are none, the name is empty, or as `locate`.
     """
+    if not name.strip():  # such as that of a variable that is not set; a path of it would be the current folder
+        raise DataError("the name of an input is empty; give a file, or . for this folder")
     found = remote_files(name) if is_url(name) else local_files(name)
     if not found:
         empty = "no files in this folder" if Path(name).is_dir() else "no such file or folder"
@@ -192,8 +210,7 @@ def local_files(name: str) -> list[str]:
 def remote_files(name: str) -> list[str]:
     """The files at a URL or pattern of URLs, unsorted."""
     system, path = locate(name)
-    file, chain, archive = name.partition("::")
-    around = f"{chain}{archive}" if is_url(file) else ""  # of zip://*.png::scans.zip, all but the place in it
+    _, around = out_of_archive(name)
 
     def named(found: str) -> str:
         return f"{system.unstrip_protocol(found)}{around}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from drethtr.base.config import hint
 from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import ConfigError, DataError, first_line
-from drethtr.base.urls import beside, find_files, identity, locate, reaching
+from drethtr.base.urls import beside, find_files, identity, locate, out_of_archive, reaching
 from drethtr.bulk.output import JOB, WRITTEN
 from drethtr.datasets.parquet import image_at, image_of, open_parquet
 from drethtr.documents.beside import IMAGES
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PARQUET = ".parquet"
 IMAGE_COLUMNS = ("image", "im", "path", "file")
 """Default names of the image column; the first that exists is used."""
+
+IMAGE_TYPES = frozenset({"binary", "large_binary", "binary_view", "string", "large_string", "string_view"})
+"""Arrow's names of the types of columns with encoded images or paths, as different programs write them."""
 
 FETCHED = 32
 """Rows of a Parquet file in memory at a time."""
@@ -314,7 +317,7 @@ def is_image(file: str) -> bool:
 
 def ending(file: str) -> str:
     """The lower-case extension of a path or URL."""
-    return PurePosixPath(file).suffix.lower()
+    return PurePosixPath(out_of_archive(file)[0]).suffix.lower()
 
 
 def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
@@ -345,6 +348,4 @@ def may_hold_images(kind: "DataType") -> bool:
 
     if types.is_struct(kind):
         return any(kind.get_field_index(name) >= 0 for name in ("bytes", "path"))
-    inner = kind.value_type if types.is_dictionary(kind) else kind
-    known = (types.is_binary, types.is_large_binary, types.is_string, types.is_large_string)
-    return any(is_known(inner) for is_known in known)
+    return str(kind.value_type if types.is_dictionary(kind) else kind) in IMAGE_TYPES

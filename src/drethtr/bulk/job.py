@@ -120,9 +120,9 @@ def open_job(
 
 
 def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:
-    """The parts that an output folder lacks."""
+    """The parts that an output folder lacks, or has only the beginning of."""
     finished = folder.parts()
-    return tuple(part for part in parts if part.name not in finished)
+    return tuple(part for part in parts if part.name not in finished or folder.is_cut_short(part.name))
 
 
 def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.files import UNFINISHED, atomic_write, remove_unfinished, unfinished_name
-from drethtr.base.urls import Location, locate, reaching
+from drethtr.base.links import open_ordinary
+from drethtr.base.urls import Location, local_path, locate, reaching
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
@@ -23,6 +24,9 @@ JOB = "_job.json"
 QUARANTINE = "_quarantine"
 WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
 """Names of the files of parts and of their unreadable rows."""
+
+END = b"PAR1"
+"""What a whole Parquet file ends with."""
 
 
 def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
@@ -146,6 +150,21 @@ class Output:
     def parts(self) -> set[str]:
         """The names of the finished parts."""
         return {name.removesuffix(".parquet") for name in self.names() if name.endswith(".parquet")}
+
+    def is_cut_short(self, name: str) -> bool:
+        """Whether the file of a finished part lacks its end, as after an interrupted copy.
+
+        Not asked of a remote folder, where it would take a request for each part, and files are whole or absent.
+
+        Raises:
+            DataError: if it cannot be read.
+        """
+        if (folder := local_path(self.folder)) is None:
+            return False
+        file = f"{name}.parquet"
+        with self.doing("read", file), open_ordinary(folder / file) as part:
+            part.seek(max(part.seek(0, SEEK_END) - len(END), 0))
+            return part.read() != END
 
     def part(self, name: str) -> bytes:
         """The content of a finished part.

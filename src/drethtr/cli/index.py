@@ -21,6 +21,7 @@ from drethtr.cli.options import (
     refuse_unused,
     with_reading_options,
 )
+from drethtr.cli.outputs import refuse_places
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
@@ -63,6 +64,7 @@ def index(
     Repeat the command to resume or update: only new and changed scans are read, deleted ones are removed. Lines with
     text in PAGE or ALTO keep it; text without confidences counts as written by a person and as certain.
     """
+    refuse_places(output)
     target = None if to is None else target_named(to, output)
     if any(map(is_batch, inputs)):
         of_pages = ("lines", "outlines", "images", "pages", "recursive")

@@ -18,7 +18,7 @@ from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.base.files import atomic_write
 from drethtr.base.links import is_near
-from drethtr.base.urls import beside, is_url, local_path, open_file, reaching
+from drethtr.base.urls import beside, is_url, local_path, open_file, out_of_archive, reaching
 from drethtr.datasets.growth import refuse_growth
 from drethtr.datasets.sample import Entry, LeftOut, Sample, content_of
 from drethtr.documents.names import stored
@@ -255,8 +255,9 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
 
 
 def origin(url: str) -> str:
-    """The scheme and the host, or bucket, of a URL."""
-    return "/".join(url.split("/", 3)[:3])
+    """The scheme and the host, or bucket, of a URL; the archive that it is in, if it is."""
+    _, archive = out_of_archive(url)
+    return archive or "/".join(url.split("/", 3)[:3])
 
 
 def image_at(place: str, key: str) -> bytes | Path:

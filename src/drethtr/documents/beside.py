@@ -25,6 +25,11 @@ IMAGES = (
 )
 """Extensions of image files; if a page has several images, the first in this order is used."""
 
+PDF = ".pdf"
+
+SEVERAL = (".tif", ".tiff", PDF)
+"""Extensions of files that may hold several pages."""
+
 IMAGE_FOLDERS = ("Images", "images", "img")
 """Names of image folders beside page files or above them."""
 
@@ -245,15 +250,24 @@ def page_among(sources: Sequence[PageSource], path: Path, found: Path) -> PageSo
     """The page that the file `path` describes, of the pages of the image `found`: the one that its name selects.
 
     Raises:
-        DataError: if it selects none of several.
+        DataError: if it selects none of several, or one that the image lacks, as if it had more pages before.
     """
+    stem = page_stem(path)
+    if found.suffix.lower() in SEVERAL and stem != found.stem and without_number(stem) == found.stem:
+        number = int(stem.removeprefix(f"{found.stem}_"))
+        if number > len(sources):
+            raise DataError(
+                f"describes page {number}, but {found} has only {len(sources)}; "
+                "put the former scan back, or correct the number in the name of this file",
+                path,
+            )
     if len(sources) == 1:
         return sources[0]
     names = [numbered_stem(found.stem, source.number) for source in sources]
-    if page_stem(path) not in names:
+    if stem not in names:
         raise DataError(
             f"describes one page, but {found} has {len(sources)}; "
             f"add the number of the page to its name, such as {names[0]}{path.suffix}",
             path,
         )
-    return sources[names.index(page_stem(path))]
+    return sources[names.index(stem)]

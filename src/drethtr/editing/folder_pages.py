@@ -15,19 +15,20 @@ from drethtr.base.files import file_mark, is_file
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
+    PDF,
+    SEVERAL,
     image_beside,
     numbered_stem,
     page_among,
     page_stem,
     walk_visible,
-    without_number,
 )
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
 from drethtr.documents.page import file_name
 from drethtr.documents.read import MADE_HERE, by_trust, first_bytes, is_description, read_page
 from drethtr.images.page import PageSource, open_pages
-from drethtr.pages.inputs import PDF, SEVERAL, searchable_copies
+from drethtr.pages.inputs import searchable_copies
 
 IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?fileName>([^<&]*)<""")
 """The name of the image near the beginning of a PAGE or ALTO file."""
@@ -195,14 +196,18 @@ def pages_of_scan(
     try:
         sources = open_pages(scan) if scan.suffix.lower() in SEVERAL else (PageSource(scan),)
     except DataError as error:
-        own_file = described[0] if described else scan.with_name(f"{own_stem}{FORMATS['page'].ending}")
-        yield folder_page_of(folder, shown, own_file, None, error.reason)
+        files: dict[str, Path] = {}
+        for file in described:
+            files.setdefault(page_stem(file), file)  # the best of each page
+        own, *others = files.values() or [scan.with_name(f"{own_stem}{FORMATS['page'].ending}")]
+        yield folder_page_of(folder, shown, own, None, error.reason)
+        yield from (folder_page_of(folder, file, file, None, error.reason) for file in others)
         return
     best: dict[int, Path] = {}
     lost = []
     for file in described:
         try:
-            best.setdefault(page_described(file, scan, sources).number, file)
+            best.setdefault(page_among(sources, file, scan).number, file)
         except DataError as error:
             lost.append(folder_page_of(folder, file, file, None, error.reason))
     for source in sources:
@@ -211,24 +216,6 @@ def pages_of_scan(
             xml_path = best.get(source.number) or scan.with_name(f"{stem}{FORMATS['page'].ending}")
             yield folder_page_of(folder, shown, xml_path, source)
     yield from lost
-
-
-def page_described(file: Path, scan: Path, sources: Sequence[PageSource]) -> PageSource:
-    """The page of a scan that a file describes.
-
-    Raises:
-        DataError: if the scan lacks it, as one that had more pages before, or the name selects none of several.
-    """
-    stem = page_stem(file)
-    if scan.suffix.lower() in SEVERAL and stem != scan.stem and without_number(stem) == scan.stem:
-        number = int(stem.removeprefix(f"{scan.stem}_"))
-        if number > len(sources):
-            raise DataError(
-                f"describes page {number}, but {scan} has only {len(sources)}; "
-                "put the former scan back, or correct the number in the name of this file",
-                file,
-            )
-    return page_among(sources, file, scan)
 
 
 def folder_page_of(

@@ -10,10 +10,12 @@ from drethtr.base.archive import is_archive, unpack_once
 from drethtr.base.cache import ADDRESS, as_name, place_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_folder, is_there, write_bytes
-from drethtr.base.urls import as_address, is_address, parts_of
+from drethtr.base.urls import as_address, is_address, is_url, parts_of
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
+    PDF,
+    SEVERAL,
     image_beside,
     page_stem,
     part_of,
@@ -24,11 +26,6 @@ from drethtr.documents.beside import (
 from drethtr.documents.read import SPACE, by_trust, first_bytes
 from drethtr.pages.catalog import Catalog, Facts, Kind
 from drethtr.pages.record import RECORD
-
-PDF = ".pdf"
-
-SEVERAL = (".tif", ".tiff", PDF)
-"""Extensions of files that may hold several pages."""
 
 READABLE = frozenset({*IMAGES, PDF})
 """Extensions of files with images of pages."""
@@ -106,6 +103,8 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
         if path.suffix.lower() == ".parquet":
             raise DataError("is a table of lines; drethtr batch reads it, with --posteriors for drethtr index", name)
         return in_archive(path, catalog) if is_archive(path) else [path]
+    if is_url(name):
+        raise DataError("of addresses only http:// and https:// are read; give a path, or download it first", name)
     if not has_magic(name):
         raise DataError("no such file or folder", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute

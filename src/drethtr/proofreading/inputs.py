@@ -11,12 +11,12 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import is_file
 from drethtr.datasets.layouts.folder import TRANSCRIPTIONS
 from drethtr.datasets.open import TABLES
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, page_stem
+from drethtr.documents.beside import DESCRIPTION, IMAGES, PDF, image_beside, page_stem
 from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.images.page import PageSource
 from drethtr.pages.catalog import Catalog, Kind
-from drethtr.pages.inputs import PDF, find_inputs
+from drethtr.pages.inputs import find_inputs
 from drethtr.pages.source import Original, open_originals
 
 BOTH = frozenset({DESCRIPTION, ".json"})

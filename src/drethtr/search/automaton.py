@@ -15,11 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
-from drethtr.search.query import ANY, HYPHENS, STAR, Item, Pattern, Spelling, WordPattern, is_letter
+from drethtr.search.query import ANY, HYPHENS, STAR, Item, Pattern, Query, Spelling, WordPattern, is_letter
 
 MAX_STATES = 4096
 """Maximum states of an automaton; a pattern that needs more is refused. Wildcards and edits multiply the states of a
 deterministic automaton, and the table of a query has a row of them for each kind of letter."""
+
+MAX_STEPS = 1 << 18
+"""Maximum steps from positions that the automata of a query take to build, a second of preparation: seven times as many
+as for twenty long words with a wildcard each."""
 
 MAX_CLASSES = 256
 """Maximum classes of tokens, whose numbers are bytes; long tokens and a long phrase may need more."""
@@ -160,13 +164,31 @@ class Automaton:
         return state
 
 
-def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
+class Effort:
+    """The steps that the automata of a query may still take."""
+
+    def __init__(self) -> None:
+        self.left = MAX_STEPS
+
+
+def automatons_of(query: Query) -> list[Automaton]:
+    """The automata of the terms of a query.
+
+    Raises:
+        ConfigError: if they need too many states or steps.
+    """
+    effort = Effort()
+    return [automaton_of(term.pattern, query.spelling, effort) for term in query.terms]
+
+
+def automaton_of(pattern: Pattern, spelling: Spelling, effort: Effort | None = None) -> Automaton:
     """The automaton of a pattern.
 
     Raises:
-        ConfigError: if it needs too many states.
+        ConfigError: if it needs too many states, or more steps than are left.
     """
     kinds = {letter: KINDS + place for place, letter in enumerate(sorted(set(pattern.letters)))}
+    effort = effort or Effort()
     steps = Steps(pattern, {kind: letter for letter, kind in kinds.items()})
     first = steps.closed({AGAIN, START})
     # Subset construction: a state of the automaton is the set of all positions at which the pattern may be. So every
@@ -177,7 +199,8 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     rows: list[list[int]] = []
     breaks: list[int] = []
     for state in order:  # which grows
-        if len(order) > MAX_STATES:
+        effort.left -= len(state) * (len(inside) + 1)
+        if len(order) > MAX_STATES or effort.left < 0:
             raise ConfigError(f"{pattern.text[:30]!r}… needs too many states; use fewer ? and *, or no ~ with them")
         rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
         behind = steps.after(state, BREAK)

@@ -60,6 +60,7 @@ class Builder:
         self.recognizer = recognizer
         self.segmentation = segmentation
         self.expected: dict[PageKey, str] = {}
+        self.pages: dict[str, int] = {}  # of each scan that was asked about
         self.seen: dict[str, tuple[Strip, Reading]] = {}
         self.known_lines: dict[str, Entry] = {}  # of the page that is being read, those that need not be
 
@@ -74,6 +75,7 @@ class Builder:
         for original in originals:
             key, files = self.key(original), original.files
             known = self.store.state(key)
+            self.pages[key.scan] = original.source.pages
             try:
                 state = state_of(files)
                 if known is not None and known.state == state:
@@ -103,7 +105,7 @@ class Builder:
         return {key: scan for key, scan in scans.items() if not is_there(scan)}
 
     def remove_deleted(self) -> int:
-        """Remove the pages whose scans are gone, and return their number.
+        """Remove the pages whose scans are gone, or have fewer pages since `waiting` saw them; returns their number.
 
         A folder that is missing or empty may be on a drive that is not connected: its pages stay, unless the index has
         the same content from another place, to which the folder was moved.
@@ -112,6 +114,7 @@ class Builder:
         filled = {folder for folder in {scan.parent for scan in missing.values()} if is_filled(folder)}
         moved = {state.digest for key, state in states.items() if key not in missing} - {UNKNOWN}
         gone = [key for key, scan in missing.items() if scan.parent in filled or states[key].digest in moved]
+        gone += [key for key in states if key.number > self.pages.get(key.scan, key.number)]
         with self.store.writing():
             for key in gone:
                 self.store.remove(key)

@@ -16,7 +16,7 @@ from drethtr.base.arrays import Floats, Ints
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
-from drethtr.search.automaton import Automaton, automaton_of
+from drethtr.search.automaton import Automaton, automatons_of
 from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.probability import SearchCalibration, shipped
@@ -156,7 +156,7 @@ class SearchIndex:
         if not 0 <= least <= 1:
             raise ConfigError(f"the minimum probability must be between 0 and 1, not {least}")
         parsed = parse(query, Spelling(strict))
-        automatons = [automaton_of(term.pattern, parsed.spelling) for term in parsed.terms]
+        automatons = automatons_of(parsed)
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
 

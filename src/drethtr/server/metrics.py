@@ -6,7 +6,7 @@ from time import monotonic
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Match, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MEDIA = "text/plain; version=0.0.4"
@@ -84,7 +84,8 @@ def address_of(scope: Scope) -> str:
     """The route of a request: its path with names in place of parameters."""
     endpoint = scope.get("endpoint")
     for route in scope["app"].routes:
-        if isinstance(route, Route) and route.endpoint == endpoint:
+        # Several routes may have one handler.
+        if isinstance(route, Route) and route.endpoint == endpoint and route.matches(scope)[0] is not Match.NONE:
             return route.path_format
         if isinstance(route, Mount) and route.app == endpoint:
             return route.path

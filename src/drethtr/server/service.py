@@ -28,7 +28,17 @@ from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import LEAST, LIMIT, Hit, open_index
 from drethtr.server.request_queue import PageTurns, RequestQueue
-from drethtr.server.uploads import Budget, HeavyWork, Share, Upload, number_in, parameters_of, uploads_of, whole_number
+from drethtr.server.uploads import (
+    Budget,
+    HeavyWork,
+    Share,
+    Upload,
+    is_set,
+    number_in,
+    parameters_of,
+    uploads_of,
+    whole_number,
+)
 
 MAX_REQUESTS = 64
 """How many requests with an image may be in progress; `GET /` is always answered."""
@@ -254,7 +264,7 @@ class SearchService:
         """`GET /search?q=mill&min=0.1&limit=50&strict=1&pages=1`: hits, as `drethtr search --json` prints them."""
         asked = parameters_of(request, "q", "min", "limit", "strict", "pages")
         least, limit = number_in(asked, "min", LEAST), whole_number(asked, "limit", LIMIT, MAX_HITS)
-        strict, pages = (asked.get(name, "0") not in ("0", "", "false") for name in ("strict", "pages"))
+        strict, pages = is_set(asked, "strict"), is_set(asked, "pages")
         hits = await self.searching.run(request, self.hits, asked.get("q", ""), strict, pages, least, limit)
         return JSONResponse([hit.to_json() for hit in hits])
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import File, create_form_parser, parse_options_header
+from python_multipart.multipart import Field, File, create_form_parser, parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
@@ -30,6 +30,9 @@ MAX_TOTAL_BYTES = 256 << 20
 
 MAX_FILES = 64
 """Maximum number of files in a form."""
+
+MAX_FIELDS = 64
+"""Maximum number of its other fields, which are left out: a million empty ones would take minutes to parse."""
 
 MAX_JSON_BYTES = 1 << 20
 """Maximum size of JSON."""
@@ -98,6 +101,18 @@ def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
     if not isfinite(value):
         raise ConfigError(f"{name} is {asked[name][:60]!r}; it must be a number")
     return value
+
+
+def is_set(asked: Mapping[str, str], name: str) -> bool:
+    """Whether a parameter of a request is set, in any case, as Python writes `False`; by default it is not.
+
+    Raises:
+        ConfigError: if it is neither.
+    """
+    value = asked.get(name, "").lower()
+    if value not in ("", "0", "false", "no", "1", "true", "yes"):
+        raise ConfigError(f"{name} is {value[:60]!r}; it must be 1 or 0")
+    return value in ("1", "true", "yes")
 
 
 class Budget:
@@ -202,6 +217,13 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
         HTTPException: if there are too many, or the form is damaged.
     """
     found: list[Upload] = []
+    fields = 0
+
+    def leave_out(field: Field) -> None:
+        nonlocal fields
+        fields += 1
+        if fields > MAX_FIELDS:
+            raise HTTPException(413, f"a form may have at most {MAX_FIELDS} fields besides its files")
 
     def add(file: File) -> None:
         if len(found) >= MAX_FILES:
@@ -213,7 +235,7 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
     header = {"Content-Type": content_type.encode("latin-1")}
     in_memory = {"MAX_MEMORY_FILE_SIZE": MAX_BYTES + 1}  # larger ones would become temporary files
     try:
-        parser = create_form_parser(header, lambda field: None, add, in_memory)
+        parser = create_form_parser(header, leave_out, add, in_memory)
         parser.write(content)
         parser.finalize()
     except (FormParserError, ValueError) as error:

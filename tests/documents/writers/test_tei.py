@@ -42,6 +42,14 @@ def page_of_words(*words):
     return Page("a.jpg", 800, 600, (Region("r", (TextLine("l", transcription=text),)),))
 
 
+@pytest.mark.parametrize("space", ["\x0b", "\x0c", "\x1c", "\x1f"])
+def test_white_space_that_xml_forbids_is_replaced_between_words_too(space):
+    words = PageWord("one", 0.1, doubtful=True), PageWord("two", 0.1, doubtful=True)
+    line = TextLine("l", transcription=Transcription(f"one{space}two", 0.5, words))
+    [paragraph] = found(tei(Page("a.jpg", 800, 600, (Region("r", (line,)),))), "p")[-1:]
+    assert "".join(paragraph.itertext()).strip() == "one\ufffdtwo"
+
+
 @settings(max_examples=40)
 @given(pages(), pages())
 def test_every_break_points_to_its_zone_and_the_text_is_that_of_the_pages(first, second):

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
+from operator import itemgetter
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.editor import Editor, counterparts, prefix_of
@@ -198,7 +200,7 @@ class PageXMLEditor(Editor):
                 yield self.splicer.set_attribute(coords, "points", written(new.polygon or flat_polygon(None)))
 
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
-        """References to other regions, such as pictures, come last."""
+        """Groups stay, unless the order tears one apart; references to other regions, such as pictures, come last."""
         page = self.markup.root.first("Page")
         assert page is not None
         prefix, order, known = prefix_of(page), page.first("ReadingOrder"), {*ids, ""}
@@ -215,6 +217,8 @@ class PageXMLEditor(Editor):
         if order is not None and order.children and order.children[0].name in ("OrderedGroup", "UnorderedGroup"):
             group.attrib |= {name: value for name, value in order.children[0].attributes.items() if value}
         group.extend(references)
+        if order is not None and (arranged := group_in_order(order, ids, prefix)) is not None:
+            group = arranged
         if order is None or order.inside == order.end:
             whole = ET.Element(f"{prefix}ReadingOrder")
             whole.append(group)
@@ -246,6 +250,38 @@ class PageXMLEditor(Editor):
         texts = {id: region.all("TextEquiv") for id, region in self.regions.items()}
         unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
+
+
+def group_in_order(order: Element, ids: Sequence[str], prefix: str) -> ET.Element | None:
+    """The group of a reading order with these regions in this order; None if it would tear apart a group within it."""
+    if [one.name for one in order.children] != ["OrderedGroup"]:
+        return None
+    [group] = order.children
+    known = {one.attributes.get("regionRef") for one in group.walk()}
+    new = [Element("RegionRefIndexed", "", "", {"regionRef": id}, 0, 0) for id in ids if id not in known]
+    rank = {id: place for place, id in enumerate(ids)}
+    _, arranged = in_order(replace(group, children=[*group.children, *new]), rank, prefix)
+    found = dict.fromkeys(one.get("regionRef", "") for one in arranged.iter())
+    return arranged if [id for id in found if id in rank] == list(ids) else None
+
+
+def in_order(part: Element, rank: Mapping[str, int], prefix: str) -> tuple[int, ET.Element]:
+    """A part of a reading order with what is in it in another order, and the first place of its regions there.
+
+    Regions without a place come last; -1 is the place of what has no regions, such as a label. Groups without an order
+    stay as they are.
+    """
+    inside = [in_order(child, rank, prefix) for child in part.children]
+    if part.name.startswith("OrderedGroup"):
+        inside.sort(key=itemgetter(0))
+        for index, element in enumerate(element for place, element in inside if place >= 0):
+            element.set("index", str(index))
+    arranged = ET.Element(f"{prefix}{part.name}", {name: value for name, value in part.attributes.items() if value})
+    arranged.extend(element for _, element in inside)
+    places = [place for place, _ in inside if place >= 0]
+    if reference := part.attributes.get("regionRef"):
+        places.append(rank.get(reference, len(rank)))
+    return min(places, default=-1), arranged
 
 
 def moved_tags(element: Element, line: TextLine) -> str:

@@ -26,7 +26,8 @@ class Target(NamedTuple):
 
     def id(self, *names: str) -> str:
         """A unique, reproducible id for an annotation."""
-        return uuid5(NAMESPACE_URL, "\n".join((self.target, self.maker, *names))).urn
+        whole = "\n".join((self.target, self.maker, *names))
+        return uuid5(NAMESPACE_URL, whole.encode("utf-8", "replace").decode()).urn
 
     def part(self, box: Box | None) -> str:
         """The URL of a part of the canvas, or of all of it if the box is unknown."""

@@ -251,7 +251,7 @@ def fill(block: Block) -> None:
     for line, insertions in block.lines.items():
         is_broken = is_hyphenated(before, line.text)
         if len(block.element) and not is_broken:
-            append(block.element, block.element[-1], "\n   ")
+            begin_row(block.element)
         broken = {"break": "no"} if is_broken else {}
         last = ET.SubElement(block.element, "lb", {**broken, **block.attributes[line.id]})
         before, spans = line.text, list(spans_of(line))
@@ -261,7 +261,7 @@ def fill(block: Block) -> None:
             spans.append(Span(place, place, "add", above, inserted=insertion))
         add_text(block.element, last, before, 0, len(before), nested(spans))
     if len(block.element):
-        append(block.element, block.element[-1], "\n   ")
+        begin_row(block.element)
 
 
 def add_text(
@@ -292,12 +292,17 @@ def add_text(
     return last
 
 
+def begin_row(parent: ET.Element) -> None:
+    """Begin a row of the file behind the last child of an element."""
+    parent[-1].tail = f"{parent[-1].tail or ''}\n   "
+
+
 def append(parent: ET.Element, last: ET.Element | None, text: str) -> None:
     """Add text behind the last child of an element, or as its first."""
     if last is None:
         parent.text = (parent.text or "") + clean(text)
     else:
-        last.tail = (last.tail or "") + (text if text.isspace() else clean(text))
+        last.tail = (last.tail or "") + clean(text)
 
 
 def spans_of(line: TextLine) -> Iterator[Span]:
