@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -74,6 +75,16 @@ def test_a_table_without_a_line_that_can_be_opened(drethtr, lines, tiny_path):
     outcome = drethtr("data", "check", lines, "--model", tiny_path)
     assert outcome.code == 1 and "error: unusable line, 4:" in outcome.out
     assert all(f"{table} line {number}: " in outcome.out for number in (1, 2, 3, 4))
+
+
+def test_an_image_that_is_no_line_costs_only_itself(drethtr, splits, tiny_path):
+    """The whole check stopped at it, with nothing said of all other lines."""
+    store_parquet([Sample(np.full((2, 9000), 9, np.uint8), "long", "s", page="t")], splits / "s.test.parquet")
+    outcome = drethtr("data", "check", splits / "*.parquet", "--model", tiny_path)
+    assert (
+        outcome.code == 0 and "warning: unlikely image, 1:" in outcome.out and "6 of 7 lines were read" in outcome.out
+    )
+    assert "s.test.parquet row 0: a line image of 9000 x 2 pixels is too long for its height" in outcome.out
 
 
 def test_suspects_are_drawn(drethtr, splits, tmp_path):
