@@ -13,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
-from drethtr.documents.names import stored
+from drethtr.documents.names import free_name, stored
 from drethtr.evaluation.evaluate import Scores, evaluate
 from drethtr.evaluation.reading import to_read
 from drethtr.images.prepare import Preparation
@@ -107,8 +107,9 @@ def validate(validator: Validator, candidate: Candidate, best: Path, log: Traini
         return progress
     scores = validator(*candidate)
     cer = scores.overall.cer
-    found = {**scores.sets, "all": scores.overall}
-    rates = {stored(name): round(rate.cer, 4) for name, rate in found.items() if rate.characters}
+    taken = {"all"}  # a set may be called so
+    found = {**{free_name(stored(name), taken): rate for name, rate in scores.sets.items()}, "all": scores.overall}
+    rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     log.record_validation(progress.samples, rates)
     # As good is no better: the earlier weights have seen less, and forget less.
     if progress.best is not None and cer >= progress.best:
