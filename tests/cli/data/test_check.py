@@ -113,6 +113,18 @@ def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
     assert outcome.code == 0 and "Misaligned lines were not checked" in outcome.out
 
 
+def test_a_split_that_is_not_there_is_not_sound(drethtr, splits):
+    """None of its lines was checked, and it had 0 errors."""
+    outcome = drethtr("data", "check", f"{splits / 's.train.parquet'}#test", "--read", "0")
+    assert outcome.code == 2 and "has no split 'test', only train" in outcome.err
+
+
+def test_a_table_without_lines_is_not_sound(drethtr, lines):
+    (lines / "t.tsv").write_text("file\ttext\n")
+    outcome = drethtr("data", "check", lines / "t.tsv", "--read", "0")
+    assert outcome.code == 2 and "t.tsv: no lines found" in outcome.err
+
+
 def test_nothing_there(drethtr, tmp_path):
     outcome = drethtr("data", "check", tmp_path / "gone.parquet")
     assert outcome.code == 2 and "matches no file" in outcome.err
