@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from PIL import Image
 
 from drethtr.base import config
 from drethtr.base.locks import claimed
+from drethtr.cli.model.finetune_report import calibration_of
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.calibrate import passes
 from drethtr.language.languages import Languages
@@ -406,6 +408,15 @@ def test_cross_fitting_measures_on_lines_apart_and_learns_from_all(drethtr, data
     run = output.with_suffix(".run")
     assert {file.parent.name for file in run.rglob("24_lines.parquet")} == {"fold_1", "fold_2"}
     assert not list(run.rglob("*.safetensors"))
+
+
+def test_crossed_models_need_enough_lines_each_to_be_calibrated():
+    """With 18 lines for each of two models, "all right or all wrong" was given as the reason."""
+    folds = [SimpleNamespace(parts=SimpleNamespace(validation=[None] * 18)) for _ in range(2)]
+    material = SimpleNamespace(plan=SimpleNamespace(adapter=False, cross_fit=True), folds=lambda: folds)
+    outcome = SimpleNamespace(model=SimpleNamespace(record=CalibrationRecord()), change=SimpleNamespace(lines=36))
+    [told] = calibration_of(material, outcome)
+    assert "(36 validation lines; this needs 25 lines for each model)" in told
 
 
 def test_cross_fitting_takes_no_other_validation_lines(drethtr, data, tiny_path, tmp_path):

@@ -35,3 +35,10 @@ def test_no_gain_where_more_lines_brought_none():
 def test_a_reader_without_errors_has_nothing_to_gain():
     perfect = [Counts(edits=0, characters=CHARACTERS)] * LINES
     assert learning_curve([25, 50, 100], [perfect] * 3, PAGES).gain == pytest.approx(0, abs=1e-6)
+
+
+def test_few_pages_have_no_interval():
+    """It came from ten possible draws of three pages, and was told as if it said something."""
+    few = [f"page {line % 3}" for line in range(LINES)]
+    for pages, sure in ((PAGES, True), (few, False), (["one"] * LINES, False), ([""] * LINES, True)):
+        assert learning_curve([100, 200, 400], [counts(0.4), counts(0.2), counts(0.1)], pages).sure == sure
