@@ -90,6 +90,15 @@ def test_old_lines_that_are_learned_measure_no_forgetting(cross_fit, tiny_path, 
         gather(replace(plan, old_data=(stored(old, tmp_path / "old.parquet"),)))
 
 
+@pytest.mark.parametrize("cross_fit", [False, True])
+def test_old_lines_of_a_page_that_is_learned_are_refused_though_pages_are_few(cross_fit, tiny_path, tmp_path):
+    """Lines of so few pages are drawn one by one, and were then of no page."""
+    new, old = lines(60, pages=2)[:30], lines(60, pages=2)[30:]
+    files = stored(new, tmp_path / "new.parquet"), stored(old, tmp_path / "old.parquet")
+    with pytest.raises(DataError, match=r"page 'page 0' of 'mine' is in '--old-data'.* and in 'DATA'"):
+        gather(Plan(data=files[:1], model=str(tiny_path), cross_fit=cross_fit, old_data=files[1:]))
+
+
 def test_folders_of_one_name_are_sets_of_their_own(tiny_path, tmp_path):
     """Pages of equal names were one page, which was refused as being both trained on and validated with."""
     folders = [tmp_path / box / "lines" for box in "abc"]

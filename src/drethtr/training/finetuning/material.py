@@ -134,6 +134,8 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     check_apart(
         {"--old-data": (*old, *remembered), "validation lines": parts.validation, "training lines": parts.train}
     )
+    # Parts of which lines were drawn, because there are few pages, no longer know their pages.
+    check_apart({"--old-data": older, "DATA": lines})
     alphabet = AlphabetChange.between(
         start.tokenizer,
         [sample.text for sample in (*parts.train, *old)],
