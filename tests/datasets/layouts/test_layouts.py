@@ -330,6 +330,13 @@ def test_layouts_have_names_of_their_own():
         layout_named("rime")
 
 
+def test_a_zip_file_is_to_be_imported(tmp_path):
+    """An export was answered with all layouts, none of which was the cure."""
+    (tmp_path / "export.zip").touch()
+    with pytest.raises(DataError, match=r"export\.zip: is a ZIP file; import it first"):
+        layout_for(tmp_path / "export.zip")
+
+
 def test_unknown_layouts_list_the_known_ones(tmp_path):
     (tmp_path / "a.doc").touch()
     with pytest.raises(DataError, match=r"no known layout recognized(.|\n)*bentham .* ICFHR-2014"):
