@@ -229,6 +229,17 @@ def test_tsv_beside_its_images(draw, tmp_path, header, more):
         assert (b.image, b.text) == (tmp_path / "b.png", "") and (a.id, b.id) == ("images/a.png", "b.png")
 
 
+def test_results_of_single_images_are_one_set(draw, tmp_path):
+    """`drethtr transcribe --format tsv --output` writes a table for each image, and each was a set of its own."""
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for name in ("a", "b.c"):
+        (folder / f"{name}.png").write_bytes(draw(name))
+        (folder / f"{name}.tsv").write_text(f"file\ttext\n{name}.png\tabc\n")
+    assert [line.set for line in open_all([str(folder)])] == ["letters", "letters"]
+    assert [line.set for line in open_all([str(folder / "*.tsv")])] == ["letters", "letters"]
+
+
 def test_jsonl_beside_its_images(draw, tmp_path):
     (tmp_path / "a.png").write_bytes(draw("a"))
     rows = [
