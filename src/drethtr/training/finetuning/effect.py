@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
@@ -248,7 +249,7 @@ def facts(material: Material, start: str, trained: Mapping[str, Any], measured: 
         "validation_lines": measured,
         "cross_fitted": plan.cross_fit,
         "validation_by_page": parts.by_page,
-        "old_data": list(plan.old_data),
+        "old_data": list(map(without_credentials, plan.old_data)),  # cards are made to be published
         "characters_added": "".join(alphabet.added),
         "characters_dropped": alphabet.dropped,
         "seed": plan.seed,
