@@ -1,8 +1,10 @@
 """When a run begins, ends, and goes on."""
 
 import json
+import os
 import re
 import shutil
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -170,6 +172,15 @@ def test_a_set_may_have_any_name(name, recorded, data):
     [record] = map(json.loads, (data / "metrics.jsonl").read_text().splitlines())
     assert (record["kind"], record["samples"], record["all"]) == ("validation", 4, 0.25)
     assert record[recorded] == 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 elsewhere")
+def test_the_name_of_the_folder_need_not_be_utf_8(data):
+    """TensorBoard cannot write there, which ended the run with a traceback."""
+    folder = data / os.fsdecode(b"caf\xe9")
+    with closing(MetricsLog(folder, total=8, seen=0)) as log:
+        log.record("validation", 0, {"all": 0.5})
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 1
 
 
 def test_a_run_that_begins_again_has_no_records(data):

@@ -312,7 +312,9 @@ class ParquetStore:
         try:
             with ExitStack() as opened:
                 unfinished = opened.enter_context(atomic_write(path))
-                self.writer = ParquetWriter(unfinished, self.schema, compression="none")
+                # Opened here, since arrow opens no file whose name is not UTF-8.
+                stream = opened.enter_context(unfinished.open("wb"))
+                self.writer = ParquetWriter(stream, self.schema, compression="none")
                 opened.push(self.finish)
                 self.opened = opened.pop_all()
         except OSError as error:

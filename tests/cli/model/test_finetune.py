@@ -40,7 +40,7 @@ from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS
 from drethtr.training.finetuning import Plan, estimate, gather
-from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted
+from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted, open_folder
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -330,6 +330,14 @@ def test_a_run_is_interrupted_if_weights_are_left_or_it_began_after_the_result(t
     (plan.parent / "30_lines.safetensors").unlink()
     os.utime(plan, (3, 3))  # --force over an older model, killed before its first snapshot
     assert is_interrupted(output)
+
+
+def test_data_need_not_have_names_in_utf_8(data, tiny_path, tmp_path):
+    """The folder of the run could not be made."""
+    material = gather(Plan(data=(str(data),), model=str(tiny_path)))
+    material = replace(material, plan=replace(material.plan, data=("caf\udce9.jsonl",)))
+    for resume in (False, True):
+        open_folder(material, tmp_path / "run", "cpu", resume=resume)
 
 
 def test_a_run_of_a_version_with_more_options_is_not_resumed(drethtr, data, tiny_path, tmp_path):
