@@ -139,8 +139,8 @@ def test_pieces_are_as_high_as_the_first_and_on_its_paper():
 
 
 def test_gaps_come_back_from_their_file(tmp_path):
-    names = ["gaps.parquet", *([os.fsdecode(b"l\xfccken.parquet")] if sys.platform == "linux" else [])]
-    for path in (tmp_path / name for name in names):  # arrow itself opens none that is not UTF-8
+    folders = ["gaps", *([os.fsdecode(b"l\xfccken")] if sys.platform == "linux" else [])]
+    for path in (tmp_path / folder / "gaps.parquet" for folder in folders):  # arrow opens none that is not UTF-8
         write_gaps(GAPS, path)
         assert read_gaps(str(path)) == GAPS
     pq.write_table(pa.table({"text": ["a"]}), tmp_path / "lines.parquet")
