@@ -191,6 +191,18 @@ def test_a_line_too_long_to_prepare_is_left_out_as_well():
     assert len(parts.train) == MIN_LINES and parts.left_out == {"too wide to train on": 1}
 
 
+def test_a_line_too_long_to_read_is_left_out_of_both_parts():
+    """Drawn for validation, it ended the run that would have left it out of training."""
+    long = [Sample(np.full((2, 30_000), gray, np.uint8), "long") for gray in range(2)]
+    parts = drop_unreadable(
+        split_lines([*lines(MIN_LINES), long[0]], [*lines(1), long[1]]), Preparation(height=40), 800
+    )
+    assert [sample.text for sample in parts.validation] == ["line 0"] and len(parts.train) == MIN_LINES
+    assert parts.left_out == {"too wide to train on": 1, "too long for their height to be read": 1}
+    with pytest.raises(DataError, match="none of the 1 validation lines is short enough to be read"):
+        drop_unreadable(split_lines(lines(MIN_LINES), long[1:]), Preparation(height=40), 800)
+
+
 def test_forgetting_is_measured_on_old_lines_that_are_not_mixed_in():
     mixed, remembered = split_old_lines(lines(100, pages=10))
     assert SHARE * 100 <= len(remembered) <= REMEMBERED and len(mixed) + len(remembered) == 100
