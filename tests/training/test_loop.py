@@ -148,6 +148,15 @@ def test_a_line_for_validation_that_is_too_long_is_told_before_training(data, mo
     assert not (data / "out" / "metrics.jsonl").exists()
 
 
+def test_lines_for_validation_in_another_script_are_told_before_training(data, monkeypatch):
+    """They ended the run at its first validation."""
+    rows = [row | {"text": "\u03a9\u03a8"} for row in pq.read_table(data / "val.parquet").to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows), data / "val.parquet")
+    with pytest.raises(DataError, match=r"validation\.paths: none of the characters in the texts .*alphabet"):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert not (data / "out" / "metrics.jsonl").exists()
+
+
 def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')

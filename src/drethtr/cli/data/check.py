@@ -82,7 +82,7 @@ def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int)
             chosen.append(sample)
     found = finding_if(Severity.WARNING, "unlikely image", "images that cannot be read as a line", unread)
     try:
-        count_unknown(recognizer, chosen)
+        count_unknown(recognizer.model.tokenizer, chosen)
     except DataError as error:
         typer.echo(f"Misaligned lines were not checked: {error}")
         return [], found
