@@ -216,7 +216,8 @@ def test_hidden_files_are_no_lines(draw, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "more"), [("", ""), ("file\ttext\n", ""), ("file\ttext\tconfidence\tflags\n", "\t0.9\t")]
+    ("header", "more"),
+    [("", ""), ("file\ttext\n", ""), ("file\ttext\tconfidence\tflags\n", "\t0.9\t"), ("\nfile\ttext\tpage\n", "\t3")],
 )
 def test_tsv_beside_its_images(draw, tmp_path, header, more):
     (tmp_path / "images").mkdir()

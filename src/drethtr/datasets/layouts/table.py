@@ -92,13 +92,13 @@ def rows_in(
 ) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
     """The cells of each row by column, and the rows that have none, counted from 1."""
     columns = len(REQUIRED)
-    for number, row in rows_of(table, errors):
+    for place, (number, row) in enumerate(rows_of(table, errors)):
         key = f"{table} line {number}"
         if table.suffix.lower() == ".jsonl":
             yield number, object_in(row, key)
             continue
         cells = [unquoted(cell) if quoted else cell for cell in row.split("\t")]
-        if number == 1 and tuple(cells[: len(REQUIRED)]) == REQUIRED:
+        if place == 0 and tuple(cells[: len(REQUIRED)]) == REQUIRED:
             columns = len(cells)
         elif len(cells) == columns:
             yield number, dict(zip(REQUIRED, cells, strict=False))
