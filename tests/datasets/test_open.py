@@ -216,7 +216,8 @@ def test_hidden_files_are_no_lines(draw, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "more"), [("", ""), ("file\ttext\n", ""), ("file\ttext\tconfidence\tflags\n", "\t0.9\t")]
+    ("header", "more"),
+    [("", ""), ("file\ttext\n", ""), ("file\ttext\tconfidence\tflags\n", "\t0.9\t"), ("\nfile\ttext\tpage\n", "\t3")],
 )
 def test_tsv_beside_its_images(draw, tmp_path, header, more):
     (tmp_path / "images").mkdir()
@@ -227,6 +228,17 @@ def test_tsv_beside_its_images(draw, tmp_path, header, more):
         a, b = open_samples(path)
         assert (a.image, a.text, a.set) == (tmp_path / "images" / "a.png", '"é x', "gt")
         assert (b.image, b.text) == (tmp_path / "b.png", "") and (a.id, b.id) == ("images/a.png", "b.png")
+
+
+def test_results_of_single_images_are_one_set(draw, tmp_path):
+    """`drethtr transcribe --format tsv --output` writes a table for each image, and each was a set of its own."""
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for name in ("a", "b.c"):
+        (folder / f"{name}.png").write_bytes(draw(name))
+        (folder / f"{name}.tsv").write_text(f"file\ttext\n{name}.png\tabc\n")
+    assert [line.set for line in open_all([str(folder)])] == ["letters", "letters"]
+    assert [line.set for line in open_all([str(folder / "*.tsv")])] == ["letters", "letters"]
 
 
 def test_jsonl_beside_its_images(draw, tmp_path):

@@ -1,4 +1,6 @@
+import os
 import socket
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,15 @@ def test_what_is_stored_is_read_again(tmp_path):
         assert np.array_equal(before.line(), after.line())
         for name in ("text", "set", "language", "page", "hand", "clean", "id"):
             assert getattr(before, name) == getattr(after, name)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 elsewhere")
+def test_a_file_name_need_not_be_utf_8(tmp_path):
+    """Nothing could be imported into such a folder."""
+    path = tmp_path / os.fsdecode(b"caf\xe9") / "lines.parquet"
+    path.parent.mkdir()
+    store_parquet([Sample(LINE, "a", "s")], path)
+    assert [line.text for line in open_samples(path)] == ["a"]
 
 
 def test_hugging_face_sees_images(tmp_path):

@@ -166,6 +166,14 @@ def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
     assert read_additions(tmp_path / "figures.json") == {"evaluation": CARD["evaluation"]}
 
 
+def test_figures_of_layouts_are_no_error_rates(tmp_path):
+    """They replaced the error rates in the card, since they have sets and a total, too."""
+    found = CARD["evaluation"] | {"overall": {"pages": 6, "lines": 113, "f": 0.93}}
+    (tmp_path / "layout.json").write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(DataError, match=r"layout\.json: cannot be used: has no error rate of lines"):
+        read_additions(tmp_path / "layout.json")
+
+
 def test_figures_with_half_a_character_can_be_written(tmp_path):
     found = CARD["evaluation"] | {"convention": "\ud800"}
     (tmp_path / "figures.json").write_text(json.dumps(found), encoding="utf-8")

@@ -1,8 +1,10 @@
 """When a run begins, ends, and goes on."""
 
 import json
+import os
 import re
 import shutil
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +148,15 @@ def test_a_line_for_validation_that_is_too_long_is_told_before_training(data, mo
     assert not (data / "out" / "metrics.jsonl").exists()
 
 
+def test_lines_for_validation_in_another_script_are_told_before_training(data, monkeypatch):
+    """They ended the run at its first validation."""
+    rows = [row | {"text": "\u03a9\u03a8"} for row in pq.read_table(data / "val.parquet").to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows), data / "val.parquet")
+    with pytest.raises(DataError, match=r"validation\.paths: none of the characters in the texts .*alphabet"):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert not (data / "out" / "metrics.jsonl").exists()
+
+
 def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')
@@ -170,6 +181,15 @@ def test_a_set_may_have_any_name(name, recorded, data):
     [record] = map(json.loads, (data / "metrics.jsonl").read_text().splitlines())
     assert (record["kind"], record["samples"], record["all"]) == ("validation", 4, 0.25)
     assert record[recorded] == 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 elsewhere")
+def test_the_name_of_the_folder_need_not_be_utf_8(data):
+    """TensorBoard cannot write there, which ended the run with a traceback."""
+    folder = data / os.fsdecode(b"caf\xe9")
+    with closing(MetricsLog(folder, total=8, seen=0)) as log:
+        log.record("validation", 0, {"all": 0.5})
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 1
 
 
 def test_a_run_that_begins_again_has_no_records(data):

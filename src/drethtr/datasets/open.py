@@ -3,7 +3,7 @@
 samples = open_all(["lines/*.train.parquet", "iam#train", "gs://archive/letters.parquet"])
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
@@ -50,14 +50,23 @@ def open_samples(name: str | Path, normalize: Normalization = for_scoring, pages
     # A model trained on a whole data set would have seen its test lines, so that splits are never mixed unasked.
     splits = list(dict.fromkeys(sample.split for sample in samples))
     if wanted:
-        if wanted not in splits:
-            found = ", ".join(split or "lines of no split" for split in splits) or "no lines"
-            raise DataError(f"has no split {wanted!r}, only {found}", path)
+        refuse_unknown(wanted, splits, path)
         return [sample for sample in samples if sample.split == wanted]
     if len(splits) > 1:
         choices = " or ".join(f"{path}#{split}" for split in splits if split)
         raise DataError(f"has lines of several splits; choose one: {choices}", path)
     return samples
+
+
+def refuse_unknown(wanted: str, splits: Collection[str], path: str) -> None:
+    """Refuse a split that a data set does not have; its lines are of `splits`.
+
+    Raises:
+        DataError: naming these.
+    """
+    if wanted not in splits:
+        found = ", ".join(split or "lines of no split" for split in splits) or "no lines"
+        raise DataError(f"has no split {wanted!r}, only {found}", path)
 
 
 def parted(name: str) -> tuple[str, str]:
@@ -97,8 +106,13 @@ def open_all(patterns: Sequence[str], pages: Pages = AS_FOUND) -> list[Sample]:
     """
     [samples] = told_apart([sample for name in all_matching(patterns) for sample in open_samples(name, pages=pages)])
     if not samples:
-        raise DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
+        raise without_lines(patterns)
     return samples
+
+
+def without_lines(patterns: Sequence[str]) -> DataError:
+    """The error of files without a line."""
+    return DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
 
 
 def all_matching(patterns: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from drethtr.base.files import atomic_write
 from drethtr.base.links import is_near
 from drethtr.base.urls import beside, is_url, local_path, open_file, out_of_archive, reaching
 from drethtr.datasets.growth import refuse_growth
-from drethtr.datasets.sample import Entry, LeftOut, Sample, content_of
+from drethtr.datasets.sample import MAX_TEXT, Entry, LeftOut, Sample, content_of
 from drethtr.documents.names import stored
 from drethtr.text.normalize import Normalization
 
@@ -53,9 +53,6 @@ NOT_NOW = frozenset(getattr(errno, name, 0) for name in PASSING)  # not all of t
 
 MAX_IMAGE_BYTES = 200_000_000
 """Maximum bytes of an encoded image, since a URL may never end. Most lines have a few thousand."""
-
-MAX_TEXT = 10_000
-"""Maximum characters of a line's text: a few kilobytes of Parquet may hold millions, which take minutes to compare."""
 
 ROWS_TOGETHER = 500
 """Rows of a row group that is written: few, since streamed training holds several groups in memory."""
@@ -316,7 +313,9 @@ class ParquetStore:
         try:
             with ExitStack() as opened:
                 unfinished = opened.enter_context(atomic_write(path))
-                self.writer = ParquetWriter(unfinished, self.schema, compression="none")
+                # Opened here, since arrow opens no file whose name is not UTF-8.
+                stream = opened.enter_context(unfinished.open("wb"))
+                self.writer = ParquetWriter(stream, self.schema, compression="none")
                 opened.push(self.finish)
                 self.opened = opened.pop_all()
         except OSError as error:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
+MAX_TEXT = 10_000
+"""Maximum characters of a line's text: a few kilobytes of Parquet may hold millions, which take minutes to compare."""
+
 OR_NAME_SETS = "; if these are two sets of one name, give each its own with drethtr data import --set-name"
 """The cure for pages that are not the same, although set and name are."""
 
@@ -135,11 +138,13 @@ Entry: TypeAlias = Sample | LeftOut
 
 
 def checked(entry: Entry) -> Entry:
-    """The entry, or the reason why no model can learn from it: an empty text, or an unreadable image."""
+    """The entry, or the reason why no model can learn from it: its text is empty or no line's, its image unreadable."""
     if isinstance(entry, LeftOut):
         return entry
     if not entry.text.strip():
         return LeftOut(entry.key, "empty transcription")
+    if len(entry.text) > MAX_TEXT:
+        return LeftOut(entry.key, f"more than {MAX_TEXT:,} characters")
     try:
         entry.size()
     except DataError:

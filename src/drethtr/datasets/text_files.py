@@ -12,6 +12,9 @@ from drethtr.base.encoding import decoded, encoding_of
 from drethtr.base.errors import DataError
 from drethtr.base.links import open_ordinary
 
+NOT_ONE_LINE = "not one line of UTF-8 text"
+"""Why a line is left out whose text `read_transcription` refuses."""
+
 ROW_END = re.compile("\r\n?")
 """Ends of rows of Windows and of old Macs."""
 

@@ -27,6 +27,7 @@ from drethtr.evaluation.metrics import (
 from drethtr.evaluation.reading import Advance, ScoredLine, read_each, to_read
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring, nfc
+from drethtr.text.tokenizer import Tokenizer
 
 CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
@@ -110,7 +111,7 @@ def evaluate(
             image can be used.
     """
     wanted = to_read(samples, limit, seed)
-    unknown = count_unknown(recognizer, wanted)
+    unknown = count_unknown(recognizer.model.tokenizer, wanted)
     lines, unreadable = [], []
     for found in read_each(recognizer, wanted, advance):
         if isinstance(found, DataError):
@@ -169,14 +170,14 @@ def plain(rates: Rates) -> dict[str, Any]:
     return {name: values.pop(name) for name in ("lines", "drawn", "characters")} | values
 
 
-def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[str]:
-    """Count the characters of the texts that the model cannot write.
+def count_unknown(tokenizer: Tokenizer, samples: Sequence[Sample]) -> Counter[str]:
+    """Count the characters of the texts that a model with this alphabet cannot write.
 
     Raises:
         DataError: if it can write none of them, because the data are in another script.
     """
     texts = [nfc("".join(sample.text.split())) for sample in samples]
-    unknown = recognizer.model.tokenizer.count_unknown(texts)
+    unknown = tokenizer.count_unknown(texts)
     # All characters unknown: figures of such lines would say nothing about the model.
     if unknown and unknown.keys() >= set("".join(texts)):
         shown = "".join(character for character, _ in unknown.most_common(10))

@@ -260,6 +260,8 @@ def evaluation_of(text: str) -> Mapping[str, Any]:
     found = json_in(text)
     if not isinstance(found, Mapping) or not {"convention", "sets", "overall"} <= found.keys():
         raise ValueError("not written by drethtr evaluate --json")
+    if not isinstance(found["overall"], Mapping) or "cer" not in found["overall"]:  # those of --layout have none
+        raise ValueError("has no error rate of lines; evaluate without --layout")
     return {"evaluation": dict(found)}
 
 

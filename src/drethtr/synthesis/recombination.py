@@ -73,8 +73,8 @@ def write_gaps(gaps: Gaps, path: Path) -> None:
         for image, of_line in gaps.items()
     ]
     try:
-        with atomic_write(path) as unfinished:
-            write_table(pyarrow.Table.from_pylist(rows, schema), unfinished)
+        with atomic_write(path) as unfinished, unfinished.open("wb") as stream:
+            write_table(pyarrow.Table.from_pylist(rows, schema), stream)
     except OSError as error:
         raise DataError(f"cannot be written: {error}", path) from error
 

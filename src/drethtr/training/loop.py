@@ -80,7 +80,7 @@ def train_locked(
     learner = make_learner(run, batches.tokenizer, devices)
     if run.validation.decoder.needs_ctc and run.network.ctc is None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
-    validator = Validator(run.validation, run.preparation, mixture.real_samples())
+    validator = Validator(run.validation, run.preparation, mixture.real_samples(), batches.tokenizer)
     # A snapshot is only continued with the same settings, alphabet, lines and models, so all are opened before it is.
     data = (*batches.digests(), validator.digest())
     models = (*run.start.digests(), *([run.teacher.digest()] if run.teacher else []))

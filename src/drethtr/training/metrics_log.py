@@ -76,7 +76,7 @@ class MetricsLog(TrainingLog):
             from torch.utils.tensorboard import SummaryWriter
 
             self.board: Any = SummaryWriter(str(folder), purge_step=seen + 1)
-        except ImportError:
+        except (ImportError, UnicodeEncodeError):  # not installed, or the name of the folder is not UTF-8
             self.board = None
 
     def record(self, kind: str, samples: int, values: Mapping[str, float]) -> None:

@@ -13,8 +13,8 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
-from drethtr.documents.names import stored
-from drethtr.evaluation.evaluate import Scores, evaluate
+from drethtr.documents.names import free_name, stored
+from drethtr.evaluation.evaluate import Scores, count_unknown, evaluate
 from drethtr.evaluation.reading import to_read
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import TorchNetwork, with_network
@@ -64,13 +64,19 @@ class Validator:
     """Holds the validation lines and evaluates models on them.
 
     Raises:
-        DataError: if lines cannot be used, or are for training, too.
+        DataError: if lines cannot be used, are for training, too, or have no character of the alphabet.
     """
 
-    def __init__(self, config: ValidationConfig, preparation: Preparation, training: list[Sample]) -> None:
+    def __init__(
+        self, config: ValidationConfig, preparation: Preparation, training: list[Sample], tokenizer: Tokenizer
+    ) -> None:
         self.decoder = config.decoder
         self.samples = to_read(open_all(config.paths), config.lines) if config.paths else []
         check_apart({"training": training, "validation": self.samples})
+        try:
+            count_unknown(tokenizer, self.samples)
+        except DataError as error:
+            raise error.of("validation.paths") from error
         widest = preparation.at_width(max(self.decoder.stretches))
         for sample in self.samples:  # one that cannot be read would end a run at its first validation
             height, width = sample.line().shape
@@ -107,8 +113,9 @@ def validate(validator: Validator, candidate: Candidate, best: Path, log: Traini
         return progress
     scores = validator(*candidate)
     cer = scores.overall.cer
-    found = {**scores.sets, "all": scores.overall}
-    rates = {stored(name): round(rate.cer, 4) for name, rate in found.items() if rate.characters}
+    taken = {"all"}  # a set may be called so
+    found = {**{free_name(stored(name), taken): rate for name, rate in scores.sets.items()}, "all": scores.overall}
+    rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     log.record_validation(progress.samples, rates)
     # As good is no better: the earlier weights have seen less, and forget less.
     if progress.best is not None and cer >= progress.best:

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -76,6 +77,16 @@ def test_a_table_without_a_line_that_can_be_opened(drethtr, lines, tiny_path):
     assert all(f"{table} line {number}: " in outcome.out for number in (1, 2, 3, 4))
 
 
+def test_an_image_that_is_no_line_costs_only_itself(drethtr, splits, tiny_path):
+    """The whole check stopped at it, with nothing said of all other lines."""
+    store_parquet([Sample(np.full((2, 9000), 9, np.uint8), "long", "s", page="t")], splits / "s.test.parquet")
+    outcome = drethtr("data", "check", splits / "*.parquet", "--model", tiny_path)
+    assert (
+        outcome.code == 0 and "warning: unlikely image, 1:" in outcome.out and "6 of 7 lines were read" in outcome.out
+    )
+    assert "s.test.parquet row 0: a line image of 9000 x 2 pixels is too long for its height" in outcome.out
+
+
 def test_suspects_are_drawn(drethtr, splits, tmp_path):
     store_parquet([Sample(written("x"), "", "s")], splits / "s.test.parquet")
     picture = tmp_path / "suspects.png"
@@ -100,6 +111,18 @@ def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
         (lines / f"{name}.gt.txt").write_text("мир", encoding="utf-8")
     outcome = drethtr("data", "check", lines, "--model", tiny_path)
     assert outcome.code == 0 and "Misaligned lines were not checked" in outcome.out
+
+
+def test_a_split_that_is_not_there_is_not_sound(drethtr, splits):
+    """None of its lines was checked, and it had 0 errors."""
+    outcome = drethtr("data", "check", f"{splits / 's.train.parquet'}#test", "--read", "0")
+    assert outcome.code == 2 and "has no split 'test', only train" in outcome.err
+
+
+def test_a_table_without_lines_is_not_sound(drethtr, lines):
+    (lines / "t.tsv").write_text("file\ttext\n")
+    outcome = drethtr("data", "check", lines / "t.tsv", "--read", "0")
+    assert outcome.code == 2 and "t.tsv: no lines found" in outcome.err
 
 
 def test_nothing_there(drethtr, tmp_path):

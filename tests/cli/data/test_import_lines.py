@@ -48,6 +48,14 @@ def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, le
     assert set(report["left_out"]) == {"empty transcription", "no image of that name beside it"}
 
 
+def test_a_text_too_long_for_a_line_is_left_out(drethtr, lines, tmp_path):
+    """It was stored, and no command read the file."""
+    (lines / "two.gt.txt").write_text("a cabbage " * 2000, encoding="utf-8")
+    outcome = drethtr("data", "import", lines, tmp_path / "out.parquet")
+    assert outcome.code == 0 and "1 left out, more than 10,000 characters:" in outcome.out
+    assert [line.text for line in open_samples(tmp_path / "out.parquet")] == ["abc def"]
+
+
 def test_unconfirmed_lines_are_imported_if_asked_for(drethtr, tmp_path):
     file = PageFile.parse(put_scan(tmp_path / "scans", "a").read_bytes(), "a")
     line = file.line("l1")

@@ -27,11 +27,12 @@ def few(tiny_path, tmp_path):
 def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
     before = tiny_path.read_bytes()
     target = tmp_path / "calibrated.safetensors"
-    outcome = drethtr("calibrate", tiny_path, few, "--output", target, "--decoder", "ctc")
+    twice = ("--decoder", "ctc") * 2  # which is once: it was stored twice
+    outcome = drethtr("calibrate", tiny_path, few, "--output", target, *twice)
     assert outcome.code == 0 and "calibrated on 26 lines" in outcome.out and "\nctc " in outcome.out
     assert "ECE" in outcome.out and "the lines used for calibration" in outcome.out
     assert tiny_path.read_bytes() == before
-    assert load_model(target).record.calibrations
+    assert [one.precision for one in load_model(target).record.calibrations] == ["float32", "int8"]
     weights, others = (read_tensors(path) for path in (tiny_path, target))
     assert all(np.array_equal(weights[name], others[name]) for name in weights) and weights.keys() == others.keys()
 

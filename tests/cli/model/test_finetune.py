@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from PIL import Image
 
 from drethtr.base import config
 from drethtr.base.locks import claimed
+from drethtr.cli.model.finetune_report import calibration_of
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.calibrate import passes
 from drethtr.language.languages import Languages
@@ -38,7 +40,7 @@ from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS
 from drethtr.training.finetuning import Plan, estimate, gather
-from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted
+from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted, open_folder
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -331,6 +333,14 @@ def test_a_run_is_interrupted_if_weights_are_left_or_it_began_after_the_result(t
     assert is_interrupted(output)
 
 
+def test_data_need_not_have_names_in_utf_8(data, tiny_path, tmp_path):
+    """The folder of the run could not be made."""
+    material = gather(Plan(data=(str(data),), model=str(tiny_path)))
+    material = replace(material, plan=replace(material.plan, data=("caf\udce9.jsonl",)))
+    for resume in (False, True):
+        open_folder(material, tmp_path / "run", "cpu", resume=resume)
+
+
 def test_a_run_of_a_version_with_more_options_is_not_resumed(drethtr, data, tiny_path, tmp_path):
     """It was said to have other lines."""
     wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 144)
@@ -407,6 +417,15 @@ def test_cross_fitting_measures_on_lines_apart_and_learns_from_all(drethtr, data
     run = output.with_suffix(".run")
     assert {file.parent.name for file in run.rglob("24_lines.parquet")} == {"fold_1", "fold_2"}
     assert not list(run.rglob("*.safetensors"))
+
+
+def test_crossed_models_need_enough_lines_each_to_be_calibrated():
+    """With 18 lines for each of two models, "all right or all wrong" was given as the reason."""
+    folds = [SimpleNamespace(parts=SimpleNamespace(validation=[None] * 18)) for _ in range(2)]
+    material = SimpleNamespace(plan=SimpleNamespace(adapter=False, cross_fit=True), folds=lambda: folds)
+    outcome = SimpleNamespace(model=SimpleNamespace(record=CalibrationRecord()), change=SimpleNamespace(lines=36))
+    [told] = calibration_of(material, outcome)
+    assert "(36 validation lines; this needs 25 lines for each model)" in told
 
 
 def test_cross_fitting_takes_no_other_validation_lines(drethtr, data, tiny_path, tmp_path):

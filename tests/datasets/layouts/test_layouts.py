@@ -160,6 +160,17 @@ def test_bentham_has_its_partitions(put, draw):
     assert left_out == ["no image"]
 
 
+def test_a_text_of_bentham_that_is_no_line_costs_only_itself(put, draw):
+    """It ended the import of all others."""
+    for split, name in (("Train", "a"), ("Validation", "b"), ("Test", "c")):
+        put(f"Partitions/{split}Lines.lst", f"{name}\n")
+        put(f"Images/Lines/{name}.png", draw(name))
+    put("Transcriptions/a.txt", "two\nlines\n")
+    put("Transcriptions/b.txt", b"caf\xe9\n")
+    lines, left_out = found(put("Transcriptions/c.txt", "law\n"), "bentham")
+    assert texts(lines) == [("test", "law")] and left_out == ["not one line of UTF-8 text"] * 2
+
+
 def write_parquet(path, columns):
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table(columns), path)
@@ -317,6 +328,13 @@ def test_layouts_have_names_of_their_own():
     assert all(layout_named(layout.name) is layout for layout in LAYOUTS)
     with pytest.raises(ConfigError, match="did you mean 'rimes'"):
         layout_named("rime")
+
+
+def test_a_zip_file_is_to_be_imported(tmp_path):
+    """An export was answered with all layouts, none of which was the cure."""
+    (tmp_path / "export.zip").touch()
+    with pytest.raises(DataError, match=r"export\.zip: is a ZIP file; import it first"):
+        layout_for(tmp_path / "export.zip")
 
 
 def test_unknown_layouts_list_the_known_ones(tmp_path):

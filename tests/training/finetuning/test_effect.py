@@ -1,7 +1,10 @@
+from types import SimpleNamespace
+
 import pytest
 
 from drethtr.evaluation.metrics import Counts
-from drethtr.training.finetuning.effect import learning_curve
+from drethtr.training.finetuning.effect import facts, learning_curve
+from drethtr.training.finetuning.plan import Plan
 
 LINES, CHARACTERS = 200, 40
 PAGES = [f"page {line % 20}" for line in range(LINES)]
@@ -35,3 +38,18 @@ def test_no_gain_where_more_lines_brought_none():
 def test_a_reader_without_errors_has_nothing_to_gain():
     perfect = [Counts(edits=0, characters=CHARACTERS)] * LINES
     assert learning_curve([25, 50, 100], [perfect] * 3, PAGES).gain == pytest.approx(0, abs=1e-6)
+
+
+def test_few_pages_have_no_interval():
+    """It came from ten possible draws of three pages, and was told as if it said something."""
+    few = [f"page {line % 3}" for line in range(LINES)]
+    for pages, sure in ((PAGES, True), (few, False), (["one"] * LINES, False), ([""] * LINES, True)):
+        assert learning_curve([100, 200, 400], [counts(0.4), counts(0.2), counts(0.1)], pages).sure == sure
+
+
+def test_a_card_tells_no_password_of_old_data():
+    plan = Plan(data=("mine",), old_data=("https://ann:secret@example.org/old.parquet?sig=secret",))
+    parts, alphabet = SimpleNamespace(train=(), by_page=True), SimpleNamespace(added={}, dropped="")
+    trained = {"samples": 16, "part_of_change": 1.0, "hours": 0.1}
+    told = facts(SimpleNamespace(plan=plan, parts=parts, alphabet=alphabet), "start", trained, 4)
+    assert "secret" not in str(told) and told["old_data"][0].startswith("https://example.org/old.parquet")

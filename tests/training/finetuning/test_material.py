@@ -90,6 +90,15 @@ def test_old_lines_that_are_learned_measure_no_forgetting(cross_fit, tiny_path, 
         gather(replace(plan, old_data=(stored(old, tmp_path / "old.parquet"),)))
 
 
+@pytest.mark.parametrize("cross_fit", [False, True])
+def test_old_lines_of_a_page_that_is_learned_are_refused_though_pages_are_few(cross_fit, tiny_path, tmp_path):
+    """Lines of so few pages are drawn one by one, and were then of no page."""
+    new, old = lines(60, pages=2)[:30], lines(60, pages=2)[30:]
+    files = stored(new, tmp_path / "new.parquet"), stored(old, tmp_path / "old.parquet")
+    with pytest.raises(DataError, match=r"page 'page 0' of 'mine' is in '--old-data'.* and in 'DATA'"):
+        gather(Plan(data=files[:1], model=str(tiny_path), cross_fit=cross_fit, old_data=files[1:]))
+
+
 def test_folders_of_one_name_are_sets_of_their_own(tiny_path, tmp_path):
     """Pages of equal names were one page, which was refused as being both trained on and validated with."""
     folders = [tmp_path / box / "lines" for box in "abc"]
@@ -180,6 +189,18 @@ def test_a_line_too_long_to_prepare_is_left_out_as_well():
     odd = Sample(np.full((2, 3000), 255, np.uint8), "odd")
     parts = drop_unreadable(split_lines([*lines(MIN_LINES), odd], lines(1)), Preparation(height=64), 800)
     assert len(parts.train) == MIN_LINES and parts.left_out == {"too wide to train on": 1}
+
+
+def test_a_line_too_long_to_read_is_left_out_of_both_parts():
+    """Drawn for validation, it ended the run that would have left it out of training."""
+    long = [Sample(np.full((2, 30_000), gray, np.uint8), "long") for gray in range(2)]
+    parts = drop_unreadable(
+        split_lines([*lines(MIN_LINES), long[0]], [*lines(1), long[1]]), Preparation(height=40), 800
+    )
+    assert [sample.text for sample in parts.validation] == ["line 0"] and len(parts.train) == MIN_LINES
+    assert parts.left_out == {"too wide to train on": 1, "too long for their height to be read": 1}
+    with pytest.raises(DataError, match="none of the 1 validation lines is short enough to be read"):
+        drop_unreadable(split_lines(lines(MIN_LINES), long[1:]), Preparation(height=40), 800)
 
 
 def test_forgetting_is_measured_on_old_lines_that_are_not_mixed_in():

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from tqdm import tqdm
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, or_error
 from drethtr.base.wording import counted
 from drethtr.cli.options import ForceResults, LineData, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json, write_png
@@ -17,7 +17,7 @@ from drethtr.cli.reports import table
 from drethtr.datasets import checks
 from drethtr.datasets.checks import Report, open_splits
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.datasets.sample import Sample, choose, clean_lines
+from drethtr.datasets.sample import Sample, choose, clean_lines, open_sample
 from drethtr.evaluation.evaluate import count_unknown
 from drethtr.evaluation.misaligned import Suspect, misaligned
 from drethtr.pictures.contact_sheet import contact_sheet
@@ -54,8 +54,8 @@ def check(
     refuse_ending(picture, ".png")
     refuse_results(picture, json_file, force=force, inputs=files)
     splits, found = open_splits(files)
-    suspects = read_suspects(splits, reading.load(), read, seed) if read else []
-    report = checks.check(splits, (*found, *findings_of(suspects)))
+    suspects, unread = read_suspects(splits, reading.load(), read, seed) if read else ([], [])
+    report = checks.check(splits, (*found, *unread, *findings_of(suspects)))
     typer.echo(report_text(report))
     if picture is not None:
         typer.echo(draw_suspects(report, splits, suspects, picture))
@@ -65,22 +65,32 @@ def check(
         raise typer.Exit(1)
 
 
-def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int) -> list[Suspect]:
-    """Find lines whose text the model contradicts, among up to `limit` per set; none if its alphabet is too small."""
+def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int) -> tuple[list[Suspect], list[Finding]]:
+    """Read up to `limit` lines per set, unless the model's alphabet is too small.
+
+    Returns the lines whose text the model contradicts, and a finding of those whose images no line can have.
+    """
     every = [sample for samples in splits.values() for sample in samples]
     written = [sample for sample in clean_lines(every) if sample.text.strip()]
     drawn = choose(written, limit, seed)
-    chosen = list(filter(readable, drawn))
+    chosen, unread = list[Sample](), list[Row]()
+    for sample in filter(readable, drawn):  # `broken_images` has the others
+        opened = or_error(open_sample, recognizer, sample)
+        if isinstance(opened, DataError):
+            unread.append(Row(sample.key, opened.reason))
+        else:
+            chosen.append(sample)
+    found = finding_if(Severity.WARNING, "unlikely image", "images that cannot be read as a line", unread)
     try:
-        count_unknown(recognizer, chosen)
+        count_unknown(recognizer.model.tokenizer, chosen)
     except DataError as error:
         typer.echo(f"Misaligned lines were not checked: {error}")
-        return []
+        return [], found
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
     more = "; increase --read to read more" if len(drawn) < len(written) else ""
     typer.echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts{more}.")
-    return suspects
+    return suspects, found
 
 
 def readable(sample: Sample) -> bool:

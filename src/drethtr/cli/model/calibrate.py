@@ -45,7 +45,7 @@ def calibrate(
     """
     target = output or model
     refuse_results(target, force=force, inputs=data)
-    chosen = [(strategy_named(name),) for name in decoder or ()]
+    chosen = list(dict.fromkeys((strategy_named(name),) for name in decoder or ()))
     where = resolve_device(device)
     wanted = to_read(open_lines(data), limit, seed)
     fits: list[fit.Fit] = []

@@ -154,14 +154,18 @@ def calibration_of(material: Material, outcome: Outcome) -> list[str]:
     """What is calibrated in the resulting model, and what is not."""
     model, number = outcome.model, outcome.change.lines
     later = "" if material.plan.adapter else ": see drethtr model calibrate"
+    each = " for each model" if material.plan.cross_fit else ""
     if not model.record.calibrations:
-        why = "all right or all wrong" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
+        enough = any(len(fold.parts.validation) >= TO_CALIBRATE for fold in material.folds())
+        why = "all right or all wrong" if enough else f"this needs {TO_CALIBRATE} lines{each}"
         return [f"Confidences are not calibrated ({number:,} validation lines; {why}){later}."]
     lines = [f"Confidences are calibrated on these {number:,} lines."]
     if material.start.record.calibrations:
         lines = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
     if model.record.unlike_training is None:
-        lines.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
+        lines.append(
+            f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{each}{later}."
+        )
     if any(rate.inherited for rate in model.record.error_rates):
         lines.append("Expected error rates will be estimates: the starting model's readings taught their prediction.")
     return lines
@@ -183,7 +187,6 @@ def prospect(curve: LearningCurve) -> str:
     """The gain to expect from twice the lines."""
     if curve.gain <= 0:
         return "According to this curve, more lines would not lower the CER."
-    return (
-        f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {100 * curve.gain:.1f} points "
-        f"[{100 * curve.low:.1f}, {100 * curve.high:.1f}]."
-    )
+    interval = f" [{100 * curve.low:.1f}, {100 * curve.high:.1f}]" if curve.sure else ""
+    gain = f"{100 * curve.gain:.1f} points{interval}"
+    return f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {gain}."

@@ -66,7 +66,8 @@ def rescorer(
     if not lines:
         raise DataError("no line has a text without editorial marks; give other lines")
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
-    run = RescorerRun(characters=characters, share=share, seed=seed)
+    per_step = min(RescorerRun.per_step, characters)
+    run = RescorerRun(characters=characters, per_step=per_step, share=share, seed=seed)
     if start is not None:
         run = replace(run, network=start.config, learning_rate=CONTINUED * run.learning_rate)
     snapshot = target.with_name(f"{target.name}.rescorer-run")

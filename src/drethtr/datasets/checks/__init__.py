@@ -28,7 +28,7 @@ from drethtr.datasets.checks.texts import (
     quoted_cells,
     right_to_left_letters,
 )
-from drethtr.datasets.open import all_matching, entries_at, parted
+from drethtr.datasets.open import all_matching, entries_at, parted, refuse_unknown, without_lines
 from drethtr.datasets.sample import LeftOut, Sample, page_of, told_apart
 from drethtr.datasets.splits import set_at, split_named
 
@@ -104,7 +104,8 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
     `x.train.parquet`, or in `all`.
 
     Raises:
-        DataError: if a pattern matches nothing, two patterns match the same file, or a file cannot be opened at all.
+        DataError: if a pattern matches nothing, two patterns match the same file, a file cannot be opened at all or
+            does not have the split, or there are no lines.
     """
     splits: dict[str, list[Sample]] = defaultdict(list)
     files: dict[Path, list[Sample]] = defaultdict(list)  # splits and shards of a set count as one
@@ -113,12 +114,19 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
         path, wanted = parted(name)
         place = set_at(path)
         default = split_named(Path(path).name) or "all"
+        met = dict[str, None]()
         for entry in entries_at(path):
             if isinstance(entry, LeftOut):
                 unusable.append(Row(entry.key, entry.detail or entry.reason))
-            elif not wanted or entry.split == wanted:
+                continue
+            met[entry.split] = None
+            if not wanted or entry.split == wanted:
                 splits[entry.split or default].append(entry)
                 files[place].append(entry)
+        if wanted and met:
+            refuse_unknown(wanted, met, path)
+    if not (splits or unusable):
+        raise without_lines(patterns)
     message = "no command reads files with such lines; fix them, or use drethtr data import, which leaves them out"
     findings = [*finding_if(Severity.ERROR, "unusable line", message, unusable), *shared_names(files)]
     return dict(zip(splits, told_apart(*splits.values()), strict=True)) or {"all": []}, findings

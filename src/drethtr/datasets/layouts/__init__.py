@@ -5,6 +5,7 @@ Whatever takes lines takes every layout: `drethtr data import`, training, fine-t
 
 from pathlib import Path
 
+from drethtr.base.archive import is_archive
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.bentham import Bentham
@@ -59,6 +60,8 @@ def layout_for(source: Path, name: str | None = None) -> Layout:
     for layout in LAYOUTS:
         if layout.recognizes(source):
             return layout
+    if is_archive(source):
+        raise DataError("is a ZIP file; import it first (drethtr data import), or unpack it", source)
     if source.is_dir() and not any(source.iterdir()):
         raise DataError("the folder is empty", source)
     layouts = "\n".join(f"  {layout.name:13} {layout.description}" for layout in LAYOUTS)

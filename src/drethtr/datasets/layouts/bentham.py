@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout, needed, within
 from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.text_files import read_transcription, rows_of
+from drethtr.datasets.text_files import NOT_ONE_LINE, read_transcription, rows_of
 
 ROOTS = ("BenthamDatasetR0-GT", "gt", ".")
 PARTITIONS = {"train": "TrainLines.lst", "val": "ValidationLines.lst", "test": "TestLines.lst"}
@@ -48,7 +49,10 @@ def entry(root: Path, name: str, split: str) -> Entry:
         return LeftOut(str(root / f"Images/Lines/{name}.png"), "no image")
     if text is None:
         return LeftOut(str(root / f"Transcriptions/{name}.txt"), "no transcription")
-    written = read_transcription(text)
+    try:
+        written = read_transcription(text)
+    except DataError as error:
+        return LeftOut(str(text), NOT_ONE_LINE, error.reason)
     return Sample(
         image,
         html.unescape(written),

@@ -17,7 +17,7 @@ from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.splits import collection_of, folder_split, split_of_folder
-from drethtr.datasets.text_files import read_transcription
+from drethtr.datasets.text_files import NOT_ONE_LINE, read_transcription
 from drethtr.documents.beside import IMAGES, is_hidden, visible_below
 
 GROUND_TRUTH = ".gt.txt"
@@ -104,7 +104,7 @@ def line_of(text: Path, images: list[tuple[int, str]], source: Path) -> Entry:
     try:
         written = read_transcription(text)
     except DataError as error:
-        return LeftOut(str(text), "not one line of UTF-8 text", error.reason)
+        return LeftOut(str(text), NOT_ONE_LINE, error.reason)
     folder, collection = text.parent, collection_of(source)
     return Sample(
         folder / image,

@@ -4,11 +4,11 @@ Rows of a .tsv or .txt file are `file<TAB>text`; a first row with these names is
 which are ignored. Cells are taken as they are, unless every cell with a quotation mark is quoted as spreadsheets and
 pandas do it, with those inside doubled: then they are unquoted. Rows of a .jsonl file are objects with `file` and
 `text`, and optionally `set`, `lang`, `page`, `hand` and `clean`. Files lie beside the table or in image/, images/ or
-lines/. In a folder of tables, their names give the split.
+lines/. In a folder of tables, their names give the split, and the set, unless each is the result of one image.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import word
 from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.splits import set_at, split_named
+from drethtr.datasets.splits import collection_of, set_at, split_named
 from drethtr.datasets.text_files import is_quoted, rows_of
 from drethtr.documents.beside import IMAGES, is_hidden
 
@@ -56,8 +56,9 @@ class Table(Layout):
             raise DataError("no .tsv, .jsonl or .txt whose first row has an image and its text", source)
         named_in: dict[Path, Path] = {}
         for table in tables:
-            named_after = set_at(table)
-            for number, row in rows_in(table, quoted=is_quoting(table)):
+            rows = list(rows_in(table, quoted=is_quoting(table)))
+            named_after = collection_of(table.parent) if is_result(table, [row for _, row in rows]) else set_at(table)
+            for number, row in rows:
                 entry = entry_of(row, table, number, named_after) if isinstance(row, dict) else row
                 if isinstance(entry, Sample) and isinstance(entry.image, Path):
                     other = named_in.setdefault(entry.image, table)
@@ -91,13 +92,13 @@ def rows_in(
 ) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
     """The cells of each row by column, and the rows that have none, counted from 1."""
     columns = len(REQUIRED)
-    for number, row in rows_of(table, errors):
+    for place, (number, row) in enumerate(rows_of(table, errors)):
         key = f"{table} line {number}"
         if table.suffix.lower() == ".jsonl":
             yield number, object_in(row, key)
             continue
         cells = [unquoted(cell) if quoted else cell for cell in row.split("\t")]
-        if number == 1 and tuple(cells[: len(REQUIRED)]) == REQUIRED:
+        if place == 0 and tuple(cells[: len(REQUIRED)]) == REQUIRED:
             columns = len(cells)
         elif len(cells) == columns:
             yield number, dict(zip(REQUIRED, cells, strict=False))
@@ -105,6 +106,12 @@ def rows_in(
             found = f"{len(cells)} columns" if len(cells) > 1 else "no tab"
             cure = "or a header row that starts with file<TAB>text and names the other columns"
             yield number, LeftOut(key, "not file<TAB>text", f"{found}; expected file<TAB>text, {cure}")
+
+
+def is_result(table: Path, rows: Sequence[dict[str, Any] | LeftOut]) -> bool:
+    """Whether a table is of a single image and named after it, as `drethtr transcribe` names its results."""
+    files = [Path(str(row.get("file"))).stem for row in rows if isinstance(row, dict)]
+    return len(rows) == 1 and files == [table.stem]
 
 
 def is_quoting(table: Path) -> bool:

@@ -105,7 +105,7 @@ class Trained(Experiment):
         recognizer = Recognizer(model, self.reader(conditions), network=network)
         files = conditions.material.lines(self.lines).test
         samples = to_read(open_all(files))
-        unknown = count_unknown(recognizer, samples).total()
+        unknown = count_unknown(model.tokenizer, samples).total()
         conditions.say(
             f"reading {len(samples):,} test lines ({unknown} characters are not in the model's alphabet) with "
             f"{recognizer.strategy!r}"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.arrays import Floats
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
@@ -24,12 +25,14 @@ from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import (
     CONVENTION,
     DRAWS,
+    MIN_PAGES,
     Counts,
     Rates,
     bootstrap,
     drawn_sums,
     interval_95,
     sum_by_group,
+    units,
 )
 from drethtr.evaluation.reading import read_lines
 from drethtr.recognition.confidence.record import CalibrationRecord
@@ -105,6 +108,8 @@ class LearningCurve:
     """Error rates by number of training lines, and the expected reduction from doubling the largest number.
 
     The gain and the limits of its 95 % interval are fractions: 0.01 is one point.
+
+    drawn  number of pages to draw from; a line of unknown page counts as one
     """
 
     lines: tuple[int, ...]
@@ -112,6 +117,12 @@ class LearningCurve:
     gain: float
     low: float
     high: float
+    drawn: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether there are enough pages for a meaningful interval."""
+        return self.drawn >= MIN_PAGES
 
 
 def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], pages: Sequence[str]) -> LearningCurve:
@@ -132,7 +143,7 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
     rates = rates + rng.normal(0, misfit(found, doublings), rates.shape)
     low, high = interval_95(gains(rates, doublings), len(of_page))
     cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
-    return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high)
+    return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high, len(set(units(pages))))
 
 
 def log_rates(sums: NDArray[np.int64]) -> Floats:
@@ -238,7 +249,7 @@ def facts(material: Material, start: str, trained: Mapping[str, Any], measured: 
         "validation_lines": measured,
         "cross_fitted": plan.cross_fit,
         "validation_by_page": parts.by_page,
-        "old_data": list(plan.old_data),
+        "old_data": list(map(without_credentials, plan.old_data)),  # cards are made to be published
         "characters_added": "".join(alphabet.added),
         "characters_dropped": alphabet.dropped,
         "seed": plan.seed,

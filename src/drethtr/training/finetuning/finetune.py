@@ -191,7 +191,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
         make_folders(folder)
         bfloat16 = Devices.open(device).uses_bfloat16()
         with atomic_write(plan) as unfinished:
-            made = json.dumps(wanted | {"bfloat16": bfloat16}, ensure_ascii=False, indent=1)
+            made = json.dumps(wanted | {"bfloat16": bfloat16}, indent=1)  # in ASCII: names need not be UTF-8
             unfinished.write_text(made, encoding="utf-8")
         return bfloat16
     if not resume:

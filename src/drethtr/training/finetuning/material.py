@@ -134,6 +134,8 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     check_apart(
         {"--old-data": (*old, *remembered), "validation lines": parts.validation, "training lines": parts.train}
     )
+    # Parts of which lines were drawn, because there are few pages, no longer know their pages.
+    check_apart({"--old-data": older, "DATA": lines})
     alphabet = AlphabetChange.between(
         start.tokenizer,
         [sample.text for sample in (*parts.train, *old)],
@@ -274,7 +276,7 @@ def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
 def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Parts:
     """The parts without training lines that are too narrow for their text, or wider than `widest` columns.
 
-    The columns are those after preprocessing.
+    The columns are those after preprocessing. Validation lines are only left out if no model can read them.
 
     Raises:
         DataError: if an image cannot be read, or too few lines are left.
@@ -286,7 +288,26 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
         raise DataError(
             f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"
         )
-    return replace(parts, train=tuple(kept), left_out=left_out)
+    chosen_by = readable(parts.validation, preparation, left_out)
+    if parts.validation and not chosen_by:
+        raise DataError(f"none of the {len(parts.validation)} validation lines is short enough to be read")
+    return replace(parts, train=tuple(kept), validation=tuple(chosen_by), left_out=left_out)
+
+
+def readable(samples: Sequence[Sample], preparation: Preparation, left_out: Counter[str]) -> list[Sample]:
+    """The lines that are not too long for their height; lines left out are counted.
+
+    Raises:
+        DataError: if an image cannot be read.
+    """
+    kept = []
+    for sample in samples:
+        if prepared_columns(sample.size(), preparation) == inf:
+            left_out["too long for their height to be read"] += 1
+        else:
+            sample.line()  # before anything is written
+            kept.append(sample)
+    return kept
 
 
 def fitting(samples: Sequence[Sample], preparation: Preparation, widest: int, left_out: Counter[str]) -> list[Sample]:
