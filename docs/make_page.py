@@ -56,4 +56,4 @@ def make_page(seed: int = 7) -> Image.Image:
 
 
 if __name__ == "__main__":
-    make_page().save(ROOT / "samples" / "page" / "letter.jpg", quality=80, optimize=True)
+    make_page().save(ROOT / "samples" / "page" / "letter.jpg", quality=80, progressive=True)
