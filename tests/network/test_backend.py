@@ -55,8 +55,15 @@ ON_A_MAC = RuntimeError(
 
 @pytest.mark.parametrize(
     "error",
-    [torch.cuda.OutOfMemoryError("CUDA out of memory"), ON_WINDOWS, ON_A_MAC],
-    ids=["CUDA", "Windows", "Mac"],
+    [
+        torch.cuda.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("GET was unable to find an engine to execute this computation"),
+        ON_WINDOWS,
+        ON_A_MAC,
+    ],
+    ids=["CUDA", "driver", "cuBLAS", "cuDNN", "Windows", "Mac"],
 )
 def test_a_failed_allocation_is_a_memory_error(error):
     with pytest.raises(MemoryError), memory_errors():

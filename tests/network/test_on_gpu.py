@@ -17,7 +17,7 @@ from drethtr.network.attention import KeyValue
 from drethtr.network.backend import TorchNetwork, open_network
 from drethtr.network.fused import FUSED, kernels_for
 from drethtr.network.network import DRetHTR
-from drethtr.network.resident import ResidentSearch, captured
+from drethtr.network.resident import STREAMS, ResidentSearch, captured
 from drethtr.paper.speed.decoding import Task, build
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.model.architecture import Learned, Light, Retentive
@@ -124,6 +124,7 @@ def test_threads_and_networks_search_at_once():
 
 def test_a_capture_without_memory_says_so_and_the_next_one_works():
     def too_large():
+        torch.zeros(1, device=CUDA)  # torch warns of empty graphs
         if torch.cuda.is_current_stream_capturing():
             torch.empty(1 << 50, dtype=torch.uint8, device=CUDA)
 
@@ -134,6 +135,17 @@ def test_a_capture_without_memory_says_so_and_the_next_one_works():
     before = float(counted)
     replay()
     assert float(counted) == before + 1
+
+
+def test_more_searches_than_streams_are_kept_apart():
+    counted = torch.zeros((), device=CUDA)
+    steps = [captured(lambda: counted.add_(1)) for _ in range(STREAMS + 8)]
+    del steps[::3]
+    steps += [captured(lambda: counted.add_(1)) for _ in range(8)]
+    before = float(counted)
+    for step in steps:
+        step()
+    assert float(counted) == before + len(steps)
 
 
 def test_float32_is_float32(tiny_model):

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from drethtr.base.arrays import Ints
 from drethtr.images.prepare import Prepared
-from drethtr.network.devices import open_device, torch_device
+from drethtr.network.devices import allow_tf32, moved, open_device, torch_device
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.network.resident import ResidentSearches, can_stay
+from drethtr.network.resident import NO_MEMORY, ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import protocol
@@ -39,8 +39,16 @@ GPU_WORKERS = 8
 """Maximum number of threads that prepare, search and judge lines for one GPU; while one waits for it, the others feed
 it. Python's lock lets few more work: several processes on one GPU, as of `drethtr batch`, go further."""
 
-OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
-"""Parts of torch's messages about failed allocations, for devices that have no exception class for them."""
+OUT_OF_MEMORY = (
+    "DefaultCPUAllocator",
+    "MPS backend out of memory",
+    NO_MEMORY,
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "unable to find an engine",  # of cuDNN, none of which has enough memory
+    "Triton Error [CUDA]: out of memory",
+)
+"""Parts of messages about failed allocations, for devices and libraries that have no exception class for them."""
 
 
 @contextmanager
@@ -119,7 +127,7 @@ class TorchNetwork:
         # cuDNN tunes itself for up to seconds to each new number of lines, so only powers of two occur.
         blank = padded_lines(len(images)) - len(images) if self.few_shapes else 0
         batch, widths = stack(images, more=blank)
-        memory = self.image.encode_image(self.moved(batch), self.moved(widths))
+        memory = self.image.encode_image(moved(batch, self.device), moved(widths, self.device))
         if blank:
             memory = select_lines(memory, torch.arange(len(images), device=self.device))
         # The backbone may be in bfloat16 while steps are not: then only its result is converted, once.
@@ -168,15 +176,9 @@ class TorchNetwork:
         found: dict[int, protocol.Logits] = {}
         for lines in of_similar_size([len(tree.tokens) for tree in trees]):
             tokens, tree = stack_trees([trees[line] for line in lines])
-            logits = score(self.moved(tokens), Tree(*map(self.moved, tree)), lines)
+            logits = score(moved(tokens, self.device), Tree(*(moved(part, self.device) for part in tree)), lines)
             found |= zip(lines, without_padding(logits, [len(trees[line].tokens) for line in lines]), strict=True)
         return [found[line] for line in range(len(trees))]
-
-    def moved(self, tensor: Tensor) -> Tensor:
-        """A tensor on the device of the network; a GPU fetches it from pinned memory while this thread goes on."""
-        if self.device.type != "cuda":
-            return tensor.to(self.device)
-        return tensor.pin_memory().to(self.device, non_blocking=True)
 
     @torch.inference_mode()
     @memory_errors()
@@ -231,8 +233,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
     """
     where = open_device(device, threads)
     if where.type == "cuda":
-        # A setting of the whole process. Confidences are calibrated in float32.
-        torch.backends.cudnn.allow_tf32 = False
+        allow_tf32(False)  # confidences are calibrated in float32
     workers = 1 if where.type == "cpu" else min(threads, GPU_WORKERS)
     return TorchNetwork.of(model, network_of(model, where), precision, workers)
 

@@ -1,6 +1,9 @@
 """The devices that torch can compute on."""
 
+import warnings
+
 import torch
+from torch import Tensor
 
 from drethtr.base.errors import ConfigError, first_line
 from drethtr.base.processors import free_processors
@@ -40,3 +43,19 @@ def open_device(name: str, threads: int | None) -> torch.device:
     torch.set_num_threads(threads or free_processors())
     torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
     return torch_device(name)
+
+
+def moved(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device; a GPU fetches it from pinned memory while this thread goes on."""
+    if device.type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def allow_tf32(allowed: bool) -> None:
+    """Let convolutions on GPUs use TF32, as torch does by default, or nothing; for the whole process."""
+    with warnings.catch_warnings():  # some versions of torch warn of new settings, which others lack
+        warnings.filterwarnings("ignore", "Please use the new API settings", UserWarning)
+        torch.backends.cudnn.allow_tf32 = allowed
+        if not allowed:
+            torch.backends.cuda.matmul.allow_tf32 = False

@@ -47,6 +47,8 @@ def can_compile(device: torch.device, dtype: torch.dtype, width: int) -> bool:
     except torch.cuda.OutOfMemoryError:
         raise
     except Exception as error:  # Triton's own, those of the system, and those of the compiler
+        if "out of memory" in str(error):
+            raise torch.cuda.OutOfMemoryError(str(error)) from None
         warnings.warn(
             f"greedy and beam search fall back to slower kernels: Triton cannot compile ({first_line(error)}); install "
             "a C compiler and the headers of Python",

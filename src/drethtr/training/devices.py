@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.network.devices import torch_device
+from drethtr.network.devices import allow_tf32, torch_device
 from drethtr.training.objective import Objective
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Devices:
         device = torch_device(device)
         torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
         if device.type == "cuda":
-            torch.backends.cudnn.allow_tf32 = True  # torch's default, which a recognizer in this process turns off
+            allow_tf32(True)  # torch's default, which a recognizer in this process turns off
         # `broadcast_buffers` would copy the batch norms of the main process; `average_batch_norms` averages them.
         ddp = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
         group = InitProcessGroupKwargs(timeout=TIMEOUT)

@@ -10,6 +10,7 @@ reported by Linux, measured in a separate process, so that memory freed earlier 
 
 import ctypes
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from typing import NamedTuple
 import torch
 
 from drethtr.base.errors import ConfigError
+from drethtr.network.devices import torch_device
 
 Work = Callable[[], object]
 """The work to measure, after all preparation."""
@@ -210,6 +212,9 @@ def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
     if sys.platform == "linux":
         # glibc keeps freed blocks otherwise, and what it keeps would count for the next contender.
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
+    # On a GPU, workspaces of cuBLAS would count, of which a captured step has more than one.
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":16:8"
+    torch_device(device)
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     run = contender.prepare()

@@ -5,7 +5,6 @@ Sessions are created on first use, so CTC decoding never builds the text side. T
 Shapes, everywhere in this file: B lines, R rows; H heads of K channels; I image tokens; V tokens of the vocabulary.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from threading import Lock
@@ -34,7 +33,7 @@ from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import Rescorer
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
-from drethtr.recognition.onnx.session import Session
+from drethtr.recognition.onnx.session import RUNS, Session
 from drethtr.recognition.onnx.text import Feeds, LayerDecay, rescorer_graph, step_graph, tree_feeds, tree_graph
 from drethtr.recognition.protocol import Attention, Dimensions, ImageMemory, Logits, TextTree
 
@@ -68,10 +67,7 @@ LONG = 8192
 `recognition/pieces.py` cuts lines long before, unless they are to be read whole."""
 
 BUILDING = Lock()
-"""Held while a session is built. A fork waits for it, since in the child nobody would release it."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=BUILDING.acquire, after_in_parent=BUILDING.release, after_in_child=BUILDING.release)
+"""Held while a session is built."""
 
 Numbers = NDArray[np.float32]
 Kept = tuple[tuple[Numbers, Numbers], ...]
@@ -241,7 +237,7 @@ class OnnxNetwork:
 
     def _session(self, name: str) -> Session:
         """A session, created when first used."""
-        with BUILDING:
+        with RUNS.counted(), BUILDING:
             if name not in self._sessions:
                 self._sessions[name] = Session(self._graphs[name]())
                 del self._graphs[name]  # only now: without memory for a session, the next call tries again

@@ -1,7 +1,9 @@
 """Run graphs with onnxruntime."""
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Condition
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,50 @@ SETTINGS = {"session.intra_op.allow_spinning": "0"}
 
 OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
 """Parts of onnxruntime's messages for failed allocations."""
+
+
+class Runs:
+    """What the threads of this process do with onnxruntime at the moment.
+
+    A fork waits for it, since in the child nobody would release their locks.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._number = 0
+        self._forking = False
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count what is done in this context as one run; not in the context of another."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._forking)
+            self._number += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._number -= 1
+                self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Wait for all runs, and let no other one begin before `go_on`."""
+        self._changed.acquire()
+        self._changed.wait_for(lambda: not self._forking)
+        self._forking = True
+        self._changed.wait_for(lambda: not self._number)
+
+    def go_on(self) -> None:
+        """Let runs begin again; called by the thread that has stopped them, or by its copy in the child."""
+        self._forking = False
+        self._changed.notify_all()
+        self._changed.release()
+
+
+RUNS = Runs()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=RUNS.stop, after_in_parent=RUNS.go_on, after_in_child=RUNS.go_on)
 
 
 class Session:
@@ -48,7 +94,7 @@ class Session:
         options = self._options_of_run()
         if seldom:
             options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        with memory_errors():
+        with RUNS.counted(), memory_errors():
             outputs: list[NDArray[np.float32]] = self._session.run(
                 self._outputs, {name: feeds[name] for name in self._inputs}, options
             )

@@ -15,7 +15,10 @@ from torch.utils.data import DataLoader, Dataset
 
 from drethtr.base.errors import DataError
 from drethtr.base.processors import begin_worker
+from drethtr.network.devices import moved
 from drethtr.training.feed.batch import Batch
+
+CPU = torch.device("cpu")
 
 
 class Position(NamedTuple):
@@ -53,10 +56,10 @@ class PackedBatch(NamedTuple):
         tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
         return cls(grays, *tensors, batch.texts, batch.left_out, batch.unusable, prose)
 
-    def unpack(self, device: torch.device | str = "cpu") -> Batch:
+    def unpack(self, device: torch.device = CPU) -> Batch:
         """The batch, with tensors on a device."""
-        grays, widths, tokens, lengths = (torch.from_numpy(array).to(device) for array in self[:4])
-        prose = None if self.prose is None else torch.from_numpy(self.prose).to(device)
+        grays, widths, tokens, lengths = (moved(torch.from_numpy(array), device) for array in self[:4])
+        prose = None if self.prose is None else moved(torch.from_numpy(self.prose), device)
         told = self.texts, self.left_out, self.unusable
         return Batch(1 - grays.float() / 127.5, widths, tokens, lengths, *told, prose)
 
