@@ -15,9 +15,10 @@ from drethtr.network import resident
 from drethtr.network.ancestry import FORMULAS, AncestralCache, Ancestry
 from drethtr.network.attention import KeyValue
 from drethtr.network.backend import TorchNetwork, open_network
+from drethtr.network.capture import STREAMS, captured
 from drethtr.network.fused import FUSED, kernels_for
 from drethtr.network.network import DRetHTR
-from drethtr.network.resident import STREAMS, ResidentSearch, captured
+from drethtr.network.resident import ResidentSearch
 from drethtr.paper.speed.decoding import Task, build
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.model.architecture import Learned, Light, Retentive

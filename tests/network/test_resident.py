@@ -5,9 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import cycle, repeat
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,15 +19,7 @@ from drethtr.network.ancestry import FORMULAS
 from drethtr.network.attention import KeyValue
 from drethtr.network.backend import BATCH_LINES, GPU_COLUMNS, TorchNetwork
 from drethtr.network.network import BatchMemory, DRetHTR
-from drethtr.network.resident import (
-    GRAPHS,
-    STREAMS,
-    ResidentSearch,
-    ResidentSearches,
-    Shape,
-    free_stream,
-    memory_as_reason,
-)
+from drethtr.network.resident import ResidentSearch, ResidentSearches, Shape
 from drethtr.paper.speed.decoding import PublishedRetentive, Task, build
 from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.decoding.scorer import NetworkScorer
@@ -194,25 +184,6 @@ def test_they_make_room_for_the_first_kernels_too(monkeypatch):
     assert [shape.beams for shape in stays.searches.kept] == [2]
 
 
-class EndOfCapture:
-    """As torch's: if the capture has failed, its end fails as well."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
-
-
-def test_a_capture_that_runs_out_of_memory_says_so():
-    with pytest.raises(torch.cuda.OutOfMemoryError, match="tried to allocate"), memory_as_reason(), EndOfCapture():
-        raise torch.cuda.OutOfMemoryError("tried to allocate 2 GiB")
-    with pytest.raises(torch.cuda.OutOfMemoryError), memory_as_reason():
-        raise RuntimeError("CUDA error: out of memory")  # for the graph, which no allocator of torch manages
-    with pytest.raises(RuntimeError, match="previous error"), memory_as_reason(), EndOfCapture():
-        raise RuntimeError("another reason")
-
-
 def test_without_a_compiler_the_formulas_are_computed(monkeypatch):
     """Triton comes with torch's wheels, but compiles with gcc or clang, which many servers do not have."""
 
@@ -247,28 +218,6 @@ def test_a_kernel_without_memory_is_tried_again(monkeypatch):
         monkeypatch.setattr(fused, kernel, lambda *given: None)
     assert fused.kernels_for(like) is fused.FUSED
     fused.can_compile.cache_clear()
-
-
-class Stream(NamedTuple):
-    """What is asked of a stream of a GPU."""
-
-    device_index: int
-    cuda_stream: int
-
-
-class Graph:
-    """A graph that may be alive."""
-
-
-def test_no_two_graphs_that_are_alive_have_a_stream_together(monkeypatch):
-    handed_out = map(Stream, repeat(0), cycle(range(STREAMS)))
-    monkeypatch.setattr(torch.cuda, "Stream", lambda: next(handed_out))
-    graphs = [Graph() for _ in range(STREAMS)]
-    for graph in graphs:
-        GRAPHS[free_stream()] = graph
-    assert len(GRAPHS) == STREAMS and free_stream() is None
-    del graph, graphs[7]
-    assert free_stream() == (0, 7)
 
 
 @torch.inference_mode()

@@ -11,11 +11,12 @@ from torch import Tensor, nn
 
 from drethtr.base.arrays import Ints
 from drethtr.images.prepare import Prepared
+from drethtr.network.capture import NO_MEMORY
 from drethtr.network.devices import allow_tf32, moved, open_device, torch_device
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.network.resident import NO_MEMORY, ResidentSearches, can_stay
+from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import protocol

@@ -14,10 +14,9 @@ the vocabulary; `room` for tokens.
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from threading import Lock
 from typing import NamedTuple, Self
-from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -26,6 +25,7 @@ from torch import Tensor
 from drethtr.network.ancestry import AncestralCache, Ancestry, Kernels
 from drethtr.network.attention import KeyValue
 from drethtr.network.cache import RetentionCache, TextCache
+from drethtr.network.capture import captured
 from drethtr.network.fused import kernels_for
 from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.recognition.batching import padded_lines
@@ -59,22 +59,13 @@ def image_for(tokens: int) -> int:
     return -(-tokens // IMAGE) * IMAGE
 
 
-STREAMS = 32
-"""Streams of a GPU that torch hands out, in turn."""
-
 KEPT = 24
 """Maximum number of captured searches that are kept, with their memory. It must be above the number of shapes: lines
-come widest first, so shapes take turns, and each would push out the one that comes next. It must be below `STREAMS`, of
-which each takes one."""
+come widest first, so shapes take turns, and each would push out the one that comes next. It must be below
+`capture.STREAMS`, of which each takes one."""
 
 KEPT_SHARE = 0.25
 """Share of a GPU's memory that they may take."""
-
-NO_MEMORY = "CUDA error: out of memory"
-"""Part of the message where memory is missing that torch's allocator does not manage."""
-
-WARM_UP = 3
-"""Steps before one is captured, in which libraries allocate what they need."""
 
 
 class Shape(NamedTuple):
@@ -298,62 +289,6 @@ class ResidentSearches:
     def kept_bytes(self) -> int:
         """Memory of the searches that are kept, without that of their graphs."""
         return sum(tensor.nbytes for search in self.kept.values() for tensor in search.tensors())
-
-
-CAPTURING = Lock()
-"""One graph at a time may be captured in a process, whatever its network and GPU."""
-
-GRAPHS: WeakValueDictionary[tuple[int, int], torch.cuda.CUDAGraph] = WeakValueDictionary()
-"""The graphs that are alive, by the GPU and the stream that they were captured on."""
-
-
-def free_stream() -> torch.cuda.Stream | None:
-    """A stream on which no graph that is alive was captured; None if there is none.
-
-    With the first graph of a stream, torch frees what cuBLAS needs for all of its graphs (pytorch issue 193402).
-    """
-    streams = (torch.cuda.Stream() for _ in range(STREAMS))  # type: ignore[no-untyped-call]
-    return next((stream for stream in streams if (stream.device_index, stream.cuda_stream) not in GRAPHS), None)
-
-
-@torch.inference_mode()
-def captured(step: Callable[[], None]) -> Callable[[], None]:
-    """A step as a CUDA graph, which the result replays; the step is run a few times for that.
-
-    Without a free stream the result is the step itself, which is slower.
-    """
-    with CAPTURING:
-        here, side = torch.cuda.current_stream(), free_stream()
-        if side is None:
-            return step
-        graph = torch.cuda.CUDAGraph()
-        side.wait_stream(here)
-        try:
-            # If a capture cannot be ended, torch leaves its stream the current one; here it is not.
-            with memory_as_reason(), torch.cuda.stream(side):
-                for _ in range(WARM_UP):
-                    step()
-                # Other threads may prepare their batches meanwhile, which the strict mode would forbid. The default
-                # stream belongs to the GPU that was captured on first.
-                with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
-                    step()
-        finally:
-            here.wait_stream(side)
-        GRAPHS[side.device_index, side.cuda_stream] = graph
-    return graph.replay
-
-
-@contextmanager
-def memory_as_reason() -> Iterator[None]:
-    """Let a capture that runs out of memory say so: the error of its end is another one, which may hide the first."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error.__context__, torch.cuda.OutOfMemoryError):
-            raise error.__context__ from None
-        if NO_MEMORY in str(error):  # for the graph itself
-            raise torch.cuda.OutOfMemoryError(str(error)) from None
-        raise
 
 
 def can_stay(network: DRetHTR, memory: BatchMemory) -> bool:

@@ -203,22 +203,10 @@ class PageXMLEditor(Editor):
         """Groups stay, unless the order tears one apart; references to other regions, such as pictures, come last."""
         page = self.markup.root.first("Page")
         assert page is not None
-        prefix, order, known = prefix_of(page), page.first("ReadingOrder"), {*ids, ""}
-        others = [
-            reference
-            for element in (order.walk() if order else ())
-            if (reference := element.attributes.get("regionRef", "")) not in known
-        ]
-        references = [
-            ET.Element(f"{prefix}RegionRefIndexed", index=str(index), regionRef=id)
-            for index, id in enumerate([*ids, *dict.fromkeys(others)])
-        ]
-        group = ET.Element(f"{prefix}OrderedGroup", id=self.ids.claim("reading_order"))
-        if order is not None and order.children and order.children[0].name in ("OrderedGroup", "UnorderedGroup"):
-            group.attrib |= {name: value for name, value in order.children[0].attributes.items() if value}
-        group.extend(references)
-        if order is not None and (arranged := group_in_order(order, ids, prefix)) is not None:
-            group = arranged
+        prefix, order = prefix_of(page), page.first("ReadingOrder")
+        group = None if order is None else group_in_order(order, ids, prefix)
+        if group is None:
+            group = flat_group(order, ids, prefix, self.ids.claim("reading_order"))
         if order is None or order.inside == order.end:
             whole = ET.Element(f"{prefix}ReadingOrder")
             whole.append(group)
@@ -250,6 +238,17 @@ class PageXMLEditor(Editor):
         texts = {id: region.all("TextEquiv") for id, region in self.regions.items()}
         unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
+
+
+def flat_group(order: Element | None, ids: Sequence[str], prefix: str, new_id: str) -> ET.Element:
+    """A group of these regions, then of the others of a reading order, with the attributes of its group."""
+    old = order.children[0] if order is not None and order.children else None
+    kept = old.attributes if old is not None and old.name in ("OrderedGroup", "UnorderedGroup") else {}
+    others = [element.attributes.get("regionRef", "") for element in (order.walk() if order is not None else ())]
+    group = ET.Element(f"{prefix}OrderedGroup", {"id": new_id} | {name: value for name, value in kept.items() if value})
+    for index, id in enumerate(filter(None, dict.fromkeys([*ids, *others]))):
+        ET.SubElement(group, f"{prefix}RegionRefIndexed", index=str(index), regionRef=id)
+    return group
 
 
 def group_in_order(order: Element, ids: Sequence[str], prefix: str) -> ET.Element | None:

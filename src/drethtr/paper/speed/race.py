@@ -25,7 +25,7 @@ from typing import NamedTuple
 import torch
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.devices import torch_device
+from drethtr.network.devices import open_device
 
 Work = Callable[[], object]
 """The work to measure, after all preparation."""
@@ -214,9 +214,7 @@ def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
     # On a GPU, workspaces of cuBLAS would count, of which a captured step has more than one.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":16:8"
-    torch_device(device)
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
+    open_device(str(device), threads)
     run = contender.prepare()
     peak = PeakMemory(device)
     run()
