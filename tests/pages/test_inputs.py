@@ -30,7 +30,7 @@ def test_an_empty_name_is_no_folder(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("name", ["s3://archive/a.jpg", "file:///scans/*.jpg"])
 def test_an_address_of_another_kind_is_called_so(name):
     files, [error] = find_inputs([name])
-    assert not files and str(error).startswith(f"{name}: of addresses only http:// and https:// are read")
+    assert not files and str(error).startswith(f"{name}: only http:// and https:// addresses can be read")
 
 
 def test_pictures_of_a_telephone_are_not_passed_over(tmp_path):

@@ -58,7 +58,7 @@ def places(selection, top):
 def test_results_are_not_written_to_a_folder_named_like_an_address(tmp_path, monkeypatch, output):
     monkeypatch.chdir(tmp_path)
     put_page(tmp_path, "a")
-    with pytest.raises(DataError, match="is an address; give a folder of this machine"):
+    with pytest.raises(DataError, match="is an address; give a local folder"):
         open_job([tmp_path], output)
     assert open_job([tmp_path], "notes: 1").selection.output is not None
 

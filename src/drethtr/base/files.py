@@ -301,7 +301,7 @@ def refuse_file(folder: Path) -> None:
         DataError: saying what it is.
     """
     if OF_ADDRESS.match(str(folder)):
-        raise DataError(f"{folder} is an address; give a folder of this machine to write to, and copy it from there")
+        raise DataError(f"{folder} is an address; give a local folder, and copy the results from there")
     if is_there(folder) and not folder.is_dir():
         raise DataError(f"{folder} is a file; give a folder to write to")
 

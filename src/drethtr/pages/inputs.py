@@ -104,7 +104,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
             raise DataError("is a table of lines; drethtr batch reads it, with --posteriors for drethtr index", name)
         return in_archive(path, catalog) if is_archive(path) else [path]
     if is_url(name):
-        raise DataError("of addresses only http:// and https:// are read; give a path, or download it first", name)
+        raise DataError("only http:// and https:// addresses can be read; give a path, or download it first", name)
     if not has_magic(name):
         raise DataError("no such file or folder", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
