@@ -39,7 +39,7 @@ def running(place, name, *options, **variables):
         with suppress(HTTPError):
             urlopen(origin(address)).close()  # it serves now, and so does what Ctrl-C should do
         process.send_signal(signal.SIGINT)
-        assert "Stopped; the sample letter is gone" in process.stderr.read()
+        assert "Stopped; the sample letter and your changes to it are deleted" in process.stderr.read()
         assert process.wait() == 0
 
 

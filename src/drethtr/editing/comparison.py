@@ -18,7 +18,7 @@ from drethtr.proofreading.text import fitting, refuse_empty
 from drethtr.text.normalize import for_scoring
 
 MAX_PARTS, MAX_PART_LENGTH = 20, 300
-"""How many text parts on no line are returned, and how many characters of each."""
+"""How many parts of the text that are not on any line are returned, and how many characters of each."""
 
 
 def compare(

@@ -40,7 +40,7 @@ SKIP_LINE, LINE_CHARACTER = 1.0, 0.4
 text rather than with one that takes more than five edits."""
 
 SKIP_TEXT, TEXT_CHARACTER = 5.0, 0.35
-"""Cost, in edits, of text on no line, and of each character of it.
+"""Cost, in edits, of text that is not on any line, and of each character of it.
 
 Cheaper skipping (0.3 and 0.3 a character) loses lines that are read badly: with 40 % of the characters changed, 70 % of
 the lines get their words instead of 96 % (LOG.md, 2026-11-26)."""
@@ -331,7 +331,7 @@ def running_edits(costs: Costs, places: Places) -> tuple[Costs, Places]:
 
 
 GAP = 0.55
-"""Cost of a line without text, or of a line of the text on no line of the page; of a pair, 1 - similarity.
+"""Cost of a line without text, or of a line of the text that is not on the page; a pair costs 1 - similarity.
 
 From 0.5 on as many lines as possible get their text. Below, pairs of which little agrees are given up, and with them
 the order, which is all that is known where nothing can be read; above, lines that are missing on both sides shift the

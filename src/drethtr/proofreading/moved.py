@@ -23,7 +23,7 @@ MAX_TRIES = 100_000
 
 
 def with_moved(alignment: Alignment) -> Alignment:
-    """The alignment in which lines without text have the part on no line that reads like them."""
+    """The alignment in which a line without text gets the unplaced part of the text that reads like it."""
     lines, letters, moved = list(alignment.lines), alike(alignment.text), set(alignment.moved)
     parts = [part for part in alignment.gaps if MIN_LENGTH <= part[1] - part[0] <= MAX_LENGTH]
     bare = [number for number, line in enumerate(lines) if line.last == line.first]

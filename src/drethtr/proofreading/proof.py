@@ -49,7 +49,7 @@ from drethtr.text.normalize import for_scoring
 
 NOT_READABLE = "this line has no place on the page, or cannot be cut from it"
 
-ON_NO_LINE = "this part of the text is on no line of these pages"
+ON_NO_LINE = "this part of the text is not on any line of these pages"
 
 SHORT = 80
 """Maximum characters of such a part to show."""
@@ -72,7 +72,7 @@ class ProofLine:
     """The proof of a line of a page or table.
 
     page   file name of the scan, with the page number if it has several; in a table, if known
-    line   id of the line; in a table the number of the row, from 0; None for text on no line
+    line id of the line; in a table the number of the row, from 0; None for text that is not on any line
     """
 
     page: str
@@ -82,7 +82,7 @@ class ProofLine:
 
     @property
     def doubts(self) -> tuple[ProofWord, ...]:
-        """The doubtful words, in order; a part of the text on no line is a single doubt."""
+        """The doubtful words, in order; a part of the text that is not on any line is a single doubt."""
         if self.line is None:
             reason = f"{ON_NO_LINE} ({counted(len(self.words), 'word')})"
             return (ProofWord(replace(self.words[0].checked, text=shortened(self.check.text), reason=reason), None),)
@@ -217,7 +217,7 @@ def transcription_of(line: ProofLine) -> Transcription | None:
 
 
 def on_no_line(text: str) -> ProofLine:
-    """The proof of a part of a text that is on no line."""
+    """The proof of a part of a text that is not on any line."""
     words = tuple(CheckedWord(word, 0.0, Kind.INVENTED, "", 0.0, 0.0, ON_NO_LINE) for word in text.split())
     return ProofLine("", None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
 

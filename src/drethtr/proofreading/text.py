@@ -21,7 +21,7 @@ class TextProof:
     """The proof of a text.
 
     pages       in order, without those that could not be read
-    left        parts of the text on no line, by the number of lines before them
+    left parts of the text that are not on any line, by the number of lines before them
     unreadable  errors of pages that could not be read
     """
 
@@ -31,7 +31,7 @@ class TextProof:
 
     @property
     def lines(self) -> tuple[ProofLine, ...]:
-        """All lines in reading order, with parts of the text on no line between them."""
+        """All lines in reading order, with parts of the text that are not on any line between them."""
         found = []
         for number, line in enumerate([*(line for page in self.pages for line in page.lines), None]):
             found += [some for some in (self.left.get(number), line) if some is not None]
@@ -104,8 +104,9 @@ def own_texts(read: Sequence[ReadPage]) -> Texts:
 def aligned_texts(
     source: str, text: str, read: Sequence[ReadPage], line_breaks: LineBreaks
 ) -> tuple[Texts, dict[int, str]]:
-    """Running text aligned with the lines of its pages; and its parts on no line, by the number of lines before them.
+    """Align running text with the lines of its pages.
 
+    Returns the texts of the lines, page by page, and the parts that are not on any line, by the number of lines before.
     Pages of another text get none of it, unless line breaks are kept.
 
     Raises:
