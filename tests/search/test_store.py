@@ -357,7 +357,7 @@ def test_a_drive_without_locks_is_named_as_such(tmp_path):
 def test_searching_removes_no_file_that_a_journal_names(built, tmp_path):
     (tmp_path / "thesis").write_text("years")
     (tmp_path / "a.sqlite-journal").write_bytes(journal_of_several(tmp_path / "a.sqlite", tmp_path / "thesis"))
-    with pytest.raises(DataError, match="would have SQLite remove another file"):
+    with pytest.raises(DataError, match="would make SQLite delete another file"):
         open_index(tmp_path / "a.sqlite")
     assert (tmp_path / "thesis").exists()
 

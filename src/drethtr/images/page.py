@@ -102,7 +102,7 @@ class PageSource:
         return image
 
     def opened(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
-        """What a function of `page_file` says of the page."""
+        """Call a function of `page_file` for this page, in a process with limits."""
         return sandboxed(self.name, function, self.path, self.frame, self.name)
 
 
