@@ -87,7 +87,7 @@ def any_manifest(random):
         ways = random.choices(WAYS, k=random.choice([1, 1, 2, 3]))
         bodies = [body_of(way, f"c{number}b{at}", version) for at, way in enumerate(ways) if way != "nothing"]
         told = [text for _, text in bodies if text != "only Sound"] or [text for _, text in bodies[:1]]
-        expected += told or ["the manifest has no image of it"]
+        expected += told or ["the manifest has no image of this page"]
         if version == 2:
             notes = [{"@type": "oa:Annotation", "motivation": "sc:painting", "resource": body} for body, _ in bodies]
             canvases.append({"@type": "sc:Canvas", "@id": f"{LIBRARY}/c{number}", "images": notes})

@@ -56,7 +56,7 @@ def test_no_file_is_removed_that_a_journal_names(tmp_path, opened):
     mine.write_text("years")
     journal = tmp_path / "received.sqlite-journal"
     journal.write_bytes(journal_of_several(path, mine))
-    with pytest.raises(DataError, match="would make SQLite delete another file; drethtr did not write this journal: remove it"):
+    with pytest.raises(DataError, match="would make SQLite delete another file; drethtr did not write"):
         opened(path)
     assert mine.exists()
     with sqlite3.connect(path) as database:

@@ -75,7 +75,7 @@ def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
     """But hidden folders and results are none of it."""
     assert select([tree], recursive=True).remarks == () and select([tree / "1"]).remarks == ()
     assert select([tree / "c.png", tree]).remarks == (
-        f"{tree}: what is in its subfolders is left out; --recursive includes it",
+        f"{tree}: its subfolders are left out; --recursive includes them",
     )
     (tree / "1" / RECORD).touch()
     assert select([tree], tree / "2").remarks == ()

@@ -90,12 +90,9 @@ class Selection:
     """Files to read.
 
     unreadable  errors of other inputs
-    remarks     what else was left out, in sentences
-    output      the folder for results, if one is given
-    folders     the folder for the results of each file; empty without `output`
-    chooser     chooses their pages
-    catalog     knows what the files are
-    records     the records of the folders for results, each read once
+    remarks notes on what else was left out, for people output the folder for results, if one is given folders the
+    folder for the results of each file; empty without `output` chooser chooses their pages catalog knows what the files
+    are records the records of the folders for results, each read once
     """
 
     files: tuple[Path, ...]
@@ -172,7 +169,7 @@ def select(
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
     remarks = (
-        f"{name}: what is in its subfolders is left out; --recursive includes it"
+        f"{name}: its subfolders are left out; --recursive includes them"
         for name in names
         if not recursive and are_below(Path(name), READABLE, output)
     )
@@ -181,7 +178,7 @@ def select(
 
 
 def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
-    """Which files of drethtr are not read although a person worked on them, since others describe the same scans."""
+    """Name our files that a person worked on, but that are not read since others describe the same scans."""
     read = set(files)
     for file in files:
         if file.suffix.lower() != DESCRIPTION:
@@ -191,7 +188,10 @@ def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
         beside = {folder / f"{page_stem(file)}{kind}{DESCRIPTION}" for folder in folders for kind in KINDS}
         for own in sorted(filter(catalog.folders.is_there, beside - read)):
             if not catalog.is_ours(file) and (work := work_in(own)):
-                yield f"{own}: not read, although {work}, but {file} of another program; move one of them away"
+                yield (
+                    f"{own}: not read, although {work}; {file} of another program is read instead; move one of them "
+                    "away"
+                )
 
 
 def images_in(folder: Path | None) -> Path | None:
@@ -217,7 +217,7 @@ def result_folders(
     Raises:
         DataError: if links lead out of `output`.
     """
-    # Where files would be beside their ZIP file: the folder they are unpacked into has another name in each run.
+    # As if unpacked beside their ZIP file: the folder they are really unpacked into has another name in each run.
     folders = {file: as_unpacked_beside(file).parent for file in files}
     roots = [root for name in inputs if (root := root_of(Path(name))) is not None] if recursive else []
     places = {folder: place_below(folder, roots) for folder in {*folders.values()}}

@@ -34,7 +34,7 @@ Sheets: TypeAlias = Sequence[Sheet | None]
 """The pages of a file, None for those that could not be read."""
 
 NOTE, MAX_NOTE = ".lacks", 100_000
-"""Extension of a file in which drethtr 0.2 noted the pages that a result lacks, and most characters of it."""
+"""Extension of a file in which drethtr 0.2 noted the pages that a result lacks, and its maximum characters."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class PageCache:
         return False
 
     def place(self, original: Original, reader: str) -> Path:
-        """The file of a page; its name holds reader and state: a page of another model or scan is simply not found."""
+        """The file of a page; its name contains reader and state, so a page of another model or scan is not found."""
         mark = blake2b(f"{reader} {state_of(original.files)}".encode(), digest_size=8).hexdigest()
         return self.folder / f"{original.source.number:04}.{mark}.json"
 
@@ -85,7 +85,7 @@ class PageCache:
 
 
 UPDATE = "update"
-"""Stands for the format of an updated copy, which is that of the file."""
+"""Stands for the format of an updated copy, which has the format of the input."""
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,14 @@ class FileTask:
     def documents(
         self, name: str, format: Format, sheets: Sheets, provenance: Provenance
     ) -> Iterator[tuple[Path, Document]]:
-        """What goes into each file of a format: all pages that were read, or one; nothing if none was read."""
+        """The document for each file of a format: all pages that were read, or one; none if no page was read."""
         read = tuple(sheet for sheet in sheets if sheet is not None)
         paths = self.targets[name]
         if not read:
             return
         if format.together or len(sheets) == 1:
             pdf = self.path if len(read) == len(sheets) and self.is_whole_pdf else None
-            # Other commands read a table back, and look for its images from its folder.
+            # Other commands read a table back, and resolve its images relative to its folder.
             given = seen_from(paths[0].parent, Path(self.given)) if format.header else self.given
             yield paths[0], Document(read, provenance, pdf, given)
         else:

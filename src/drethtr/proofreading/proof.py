@@ -1,8 +1,8 @@
 """Proofs of lines and pages: the probability that the ink supports each word of a given text, and its place.
 
-Lines that are right with high probability become training data without review.
+Lines that are right with high probability can become training data without review.
 
-What passes from one stage to the next:
+The values that pass from stage to stage:
 
 1. `ProofInput` (inputs.py): pages, and the text of all of them, unless it is in their lines.
 2. `ReadPage`: each page, with its lines as the model reads them.
@@ -138,7 +138,7 @@ def transcribed_page(original: Original, recognizer: Recognizer, segmentation: S
     """
     page = PageReader(recognizer, segmentation).transcribe(original)
     if not page.lines:
-        raise DataError("no lines found; mark them out in PAGE or ALTO, or try another --lines", original.name)
+        raise DataError("no lines found; mark them in PAGE or ALTO, or try another --lines", original.name)
     return ReadPage(original, page, segmentation.is_line(original))
 
 
@@ -260,8 +260,8 @@ def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
 
 def acceptable(probabilities: Floats, precision: float) -> Booleans:
     """Which to accept, (N,): as many as possible at an expected `precision`."""
-    # Surest first: the mean of their probabilities falls, and the last number of lines at which it is still high enough
-    # is the answer.
+    # Most probable first: the mean probability falls as lines are added; the last count with a sufficient mean is
+    # taken.
     order = np.argsort(-probabilities, kind="stable")
     enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
     accepted = np.zeros(len(order), dtype=np.bool_)

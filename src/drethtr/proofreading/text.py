@@ -62,7 +62,7 @@ def prove_text(
         raise errors[0]
     text, originals = given.text, list(map(segmentation.prepare, opened))
     if text is None and not any(original.has_lines for original in originals):
-        text = described_text(opened)  # of lines that are not used: it belongs to the found ones
+        text = described_text(opened)  # from lines that are not used: it belongs to the found lines
     if text is not None:
         refuse_empty(given.source, text)
     read: list[ReadPage] = []
@@ -124,7 +124,7 @@ def aligned_texts(
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
-    """A text aligned with the lines of its pages, also where their order differs; `read` are the readings of the lines.
+    """A text aligned with the lines of its pages, even where their order differs; `read` are the readings of the lines.
 
     Args:
         source: Where the text comes from, for messages.

@@ -35,7 +35,8 @@ MAX_SURPRISE = 8.0
 class Calibration:
     """The calibration of `strategies` that find the same text.
 
-    `characters` weighs `character_features`, `words` weighs `word_features`. `precision` is that of the network: confidences in int8 differ, those in float32 and bfloat16 are alike.
+    `characters` weighs `character_features`, `words` weighs `word_features`. `precision` is that of the network:
+    confidences in int8 differ, those in float32 and bfloat16 are alike.
     """
 
     strategies: tuple[Strategy, ...]
