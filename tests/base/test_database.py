@@ -91,7 +91,7 @@ def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch, opened)
     make(path, "INSERT INTO t VALUES (printf('%.3000c', 'x'))")
     assert len(list(opened(path).rows("SELECT a FROM t"))) == 1
     in_circles(path, 2)
-    with pytest.raises(ValueError, match="more than it can hold"):
+    with pytest.raises(ValueError, match="more rows than it can hold"):
         list(opened(path).rows("SELECT a FROM t"))
 
 

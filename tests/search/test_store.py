@@ -303,13 +303,13 @@ def changed(*statements):
 
 ENDLESS = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n"
 STRANGE = [
-    (changed("DROP TABLE pages", f"CREATE VIEW pages AS {ENDLESS}"), "other tables than those of an index"),
+    (changed("DROP TABLE pages", f"CREATE VIEW pages AS {ENDLESS}"), "its tables are not those of an index"),
     (changed("ALTER TABLE pages ADD COLUMN more AS (zeroblob(1000000000))"), "other tables"),
     (changed("CREATE TRIGGER t AFTER INSERT ON pages BEGIN DELETE FROM lines; END"), "other tables"),
-    *((changed(f"UPDATE pages SET {name} = {value}"), "values of other kinds") for name, value in [
+    *((changed(f"UPDATE pages SET {name} = {value}"), "values of unexpected types") for name, value in [
         ("confidences", "7"), ("posteriors", "'text'"), ("scan", "CAST(scan AS BLOB)"),
     ]),
-    (changed("UPDATE lines SET text = x'ff'"), "values of other kinds"),
+    (changed("UPDATE lines SET text = x'ff'"), "values of unexpected types"),
     (changed("UPDATE lines SET text = CAST(x'ff' AS TEXT)"), "cannot be used: Could not decode to UTF-8"),
     (changed("UPDATE about SET value = '{'"), "a damaged index"),
     (changed(f"UPDATE about SET value = '{'[' * 3000}'"), "a damaged index"),
