@@ -250,7 +250,8 @@ class PageFile:
         wanted = {region.id: [line.id for line in region.lines] for region in regions}
         if len(wanted) < len(regions) or sorted(chain(*wanted.values())) != sorted(self.lines):
             raise DataError("each line must be in one of the regions", self.name)
-        # Step by step, parsed in between: edits must not overlap, and a new or a moved element has no place before.
+        # Step by step, with parsing in between: edits must not overlap, and a new or moved element has no position
+        # before.
         added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
         file = self.with_ids()
         file = file.edited(file.editor.new_regions(added))
@@ -284,7 +285,8 @@ class PageFile:
             new = list(wanted.get(region.id, ()))
             if slots == new:
                 continue
-            # By slots, so that what stands between lines stays; lines too many follow the last, empty slots go.
+            # By slots, so that content between lines stays; surplus lines follow the last slot, empty slots are
+            # removed.
             elements = sorted(map(self.element, slots), key=lambda element: element.start)
             contents = [self.markup.utf8[(one := self.element(id)).start : one.end] for id in new]
             if not elements:

@@ -438,7 +438,7 @@ def is_beside_all(place: LinePosition, row: Sequence[LinePosition]) -> bool:
 
 def is_beside(place: LinePosition, other: LinePosition) -> bool:
     """Whether two lines are in the same row, one after the other."""
-    # Outlines are about as high as lines are apart; half of that would be as near to the row above as to the one below.
+    # Outlines are about as high as the distance between lines; half of that would be as near to the row above as below.
     return are_apart(place, other) and abs(place.row - other.row) < 0.4 * min(place.height, other.height)
 
 

@@ -226,7 +226,8 @@ def is_gutter(left: Ridge, right: Ridge, spans: Floats, slope: float) -> bool:
     row = left.middle[-1] + slope * (middle - left.right)
     lefts, rights, middles = spans
     distances = middles - row - slope * ((lefts + rights) / 2 - middle)
-    # Pieces in the same row are these two, or continue them; at least two above or below must leave the gap free.
+    # Pieces in the same row are these two, or continue them; at least two pieces above or below must leave the gap
+    # free.
     near = (np.abs(distances) < VICINITY * thickness) & (np.abs(distances) > 0.5 * thickness)
     crossing = (lefts < middle - 0.5 * thickness) & (rights > middle + 0.5 * thickness)
     return bool(near.sum() >= 2 and not (near & crossing).any())

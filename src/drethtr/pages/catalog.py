@@ -95,7 +95,8 @@ class Folders:
     """
 
     def __init__(self) -> None:
-        # By the text of paths: to hash, compare or split a `Path` takes longer than all else done for a finished page.
+        # Keys are strings: hashing, comparing or splitting a `Path` takes longer than all else done for a finished
+        # page.
         self.listed: dict[str, list[os.DirEntry[str]]] = {}
         self.entries: dict[str, os.DirEntry[str]] = {}
         self.real: dict[str, str] = {}

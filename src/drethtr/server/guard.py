@@ -210,7 +210,8 @@ class Guard:
             # Not "strict": after a link in an e-mail, a browser would not send the cookie with the redirected request.
             answer.set_cookie(name, token, httponly=True, samesite="lax")
             return answer
-        # Not by `http.cookies`, which reads none at all if one is odd: other servers on this machine set them as well.
+        # Not parsed by `http.cookies`, which drops all if one is malformed: other servers on this machine also set
+        # cookies.
         kept = HTTPConnection(scope).cookies.get(name, "")
         role = self.role_of([headers.get("authorization", "").removeprefix("Bearer "), kept])
         if role is None:
