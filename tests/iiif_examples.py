@@ -76,7 +76,7 @@ def body_of(way, name, version):
         case "sound":
             return {id: f"{LIBRARY}/{name}.mp3", type: "Sound"}, "only Sound"
         case _:
-            return {type: f"{prefix}Image"}, "no address of an image"
+            return {type: f"{prefix}Image"}, "no image address"
 
 
 def any_manifest(random):

@@ -174,4 +174,4 @@ def test_a_corrected_file_beside_that_of_another_program_is_named(drethtr, tmp_p
     theirs.write_bytes(foreign(put_page(tmp_path / "other", "a")).read_bytes())
     own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
     told = drethtr("edit", folder, "--port", "0", "--model", tmp_path / "none.safetensors").err
-    assert f"{own.resolve()}: not read, although it was edited in drethtr edit, but {theirs.resolve()}" in told
+    assert f"{own.resolve()}: not read, although it was edited in drethtr edit; {theirs.resolve()}" in told

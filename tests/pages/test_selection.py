@@ -88,14 +88,14 @@ def test_a_corrected_file_beside_that_of_another_program_is_not_passed_over_with
     assert select([folder]).files == (theirs,) and not select([folder]).remarks
     own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
     assert select([folder]).remarks == (
-        f"{own}: not read, although it was edited in drethtr edit, but {theirs} of another program; "
+        f"{own}: not read, although it was edited in drethtr edit; {theirs} of another program is read instead; "
         "move one of them away",
     )
     assert not select([folder / "*.xml"]).remarks
     exported = folder / "page" / "a.xml"
     exported.parent.mkdir()
     theirs.rename(exported)
-    assert [f"but {exported} of" in words for words in select([exported]).remarks] == [True]
+    assert [f"{exported} of another program is read instead" in words for words in select([exported]).remarks] == [True]
     assert select([folder]).files == (own,)
 
 
