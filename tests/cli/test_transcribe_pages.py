@@ -560,7 +560,7 @@ def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_
     os.utime(out / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
     told = transcribe(scan, "page,csv").err
     assert "one.png: a person has since corrected results in" in told
-    assert "delete only them, then run with the corrected files as inputs" in told
+    assert "delete only them, then repeat the command with the corrected files as inputs" in told
     (out / "one.csv").unlink()
     assert transcribe(path, "csv", "--update").code == 0
     assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
