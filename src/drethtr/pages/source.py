@@ -16,7 +16,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes, page_in, read_page, size_of
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
-from drethtr.layout.given import GivenLine, Outlines, bands_among
+from drethtr.layout.given import GivenLine, Outlines, redrawn_among
 from drethtr.layout.orientation import on_scan
 from drethtr.pages.catalog import Catalog, Kind
 from drethtr.pages.iiif import pages_of_manifest
@@ -137,7 +137,7 @@ class Original:
         if isinstance(self.source, VolumePage):
             yield from self.source.remarks
         if self.redrawn(page):
-            yield f"{self.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
+            yield f"{self.name}: outlines that are slivers or bands are redrawn; --outlines given keeps them"
         yield from self.odd_values(page)
 
     def odd_values(self, page: Page) -> Iterator[str]:
@@ -151,7 +151,7 @@ class Original:
         """The number of given lines of a page whose outlines were not used, but redrawn."""
         if not self.has_lines or self.outlines is not Outlines.AUTO:
             return 0
-        return sum(bands_among([GivenLine.of(line) for line in page.lines]).values())
+        return len(redrawn_among([GivenLine.of(line) for line in page.lines], self.outlines))
 
     def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.
