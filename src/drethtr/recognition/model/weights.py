@@ -169,14 +169,11 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, 
     try:
         with atomic_write(path) as unfinished:
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-            save_file(contiguous, unfinished, {key: in_utf8(text) for key, text in metadata.items()})
+            # Lone surrogates, as of file names that are not in UTF-8, can only be stored as escapes.
+            texts = {key: text.encode("utf-8", "backslashreplace").decode() for key, text in metadata.items()}
+            save_file(contiguous, unfinished, texts)
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"cannot be written: {first_line(error)}", path) from error
-
-
-def in_utf8(content: str) -> str:
-    """JSON whose lone surrogates, as of file names that are not in UTF-8, are escapes; only so can it be stored."""
-    return content.encode("utf-8", "backslashreplace").decode()
 
 
 def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]:
