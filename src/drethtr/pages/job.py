@@ -230,15 +230,15 @@ class Run:
     def pages(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read files page by page; pages of a file with several are kept until the last one is read."""
         chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
-        reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
+        read_by = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
         sheets = list[Sheet | None]()
-        for task, record, original, segment in self.segmented(tasks, reader):
+        for task, record, original, segment in self.segmented_ahead(tasks, read_by):
             read = partial(self.page, segment=segment)
             try:
                 if task.cache is None:
                     page = read(original)
                 else:
-                    page = task.cache.page(original, read, reader, self.provenance)
+                    page = task.cache.page(original, read, read_by, self.provenance)
             except DataError as error:
                 self.report(Skipped(error))
                 sheets.append(None)
@@ -248,8 +248,8 @@ class Run:
                 yield task, record, sheets
                 sheets = []
 
-    def segmented(
-        self, tasks: Iterable[FileTask], reader: str
+    def segmented_ahead(
+        self, tasks: Iterable[FileTask], read_by: str
     ) -> Iterator[tuple[FileTask, Recorder, Original, Segment]]:
         """Each page of each file. While a page is read, other threads segment the next ones that were not read before.
 
@@ -263,7 +263,7 @@ class Run:
                 if self.job.force and task.cache is not None:
                     task.cache.remove()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
-                    is_read = task.cache is not None and task.cache.has(original, reader)
+                    is_read = task.cache is not None and task.cache.has(original, read_by)
                     segment = partial(self.segment, original, max(1, threads // (ahead + 1)))
                     wait = pool.submit(segment).result if ahead and not is_read else segment
                     waiting.append((task, record, original, wait))

@@ -167,7 +167,7 @@ def select(
     if output is not None:
         refuse_file(output)
     records = Records()
-    catalog = Catalog(None if output is None else records.of(output).inputs, images_in(images))
+    catalog = Catalog(None if output is None else records.of(output).inputs, image_folder(images))
     names = [str(name) for name in inputs]
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
@@ -194,7 +194,7 @@ def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
                 yield f"{own}: not read, although {work}, but {file} of another program; move one of them away"
 
 
-def images_in(folder: Path | None) -> Path | None:
+def image_folder(folder: Path | None) -> Path | None:
     """The folder of images that a user names.
 
     Raises:
