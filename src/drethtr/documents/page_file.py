@@ -170,7 +170,7 @@ class PageFile:
                 edits += set_text(element, self.in_units(new), self.in_units(old))
             else:
                 if after is None and before is not None:
-                    edits += editor.remove_text(element)
+                    edits += editor.set_parts(element, ())
                 if reviewed:
                     edits += editor.set_review(element, new.review)
             changed[new.id] = as_read(new)
