@@ -79,12 +79,6 @@ class Predictions(NamedTuple):
         return cls(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
 
 
-def predictions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Predictions]:
-    """The decoder's predictions along one text per line, in one pass."""
-    epsilon = scorer.network.dimensions.epsilon
-    return [Predictions.of(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
-
-
 def verify(
     scorer: NetworkScorer, readers: Sequence[Continuation], limits: Sequence[int], *, passes: int
 ) -> list[Hypothesis | None]:
@@ -118,6 +112,12 @@ def verify(
         if not drafts:
             break
     return found
+
+
+def predictions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Predictions]:
+    """The decoder's predictions along one text per line, in one pass."""
+    epsilon = scorer.network.dimensions.epsilon
+    return [Predictions.of(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
 
 
 def agreement(draft: Sequence[int], predicted: Predictions) -> int:

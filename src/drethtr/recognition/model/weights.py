@@ -65,14 +65,6 @@ DTYPES = {
 """The types that a file may contain; numpy has no bfloat16, so its bits are kept."""
 
 
-def unusable(path: Path, error: Exception) -> CheckpointError:
-    """The error of a file that cannot be read, is no model, or only a part of one."""
-    if isinstance(error, OSError):
-        return CheckpointError(f"cannot be read: {first_line(error)}", path)
-    reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
-    return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
-
-
 def read_metadata(path: Path) -> dict[str, str]:
     """The metadata of a safetensors file, without its tensors.
 
@@ -123,6 +115,14 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, zlib.error) as error:
         raise CheckpointError(f"contains packed tensors that cannot be unpacked ({first_line(error)})", path) from error
     return arrays, metadata
+
+
+def unusable(path: Path, error: Exception) -> CheckpointError:
+    """The error of a file that cannot be read, is no model, or only a part of one."""
+    if isinstance(error, OSError):
+        return CheckpointError(f"cannot be read: {first_line(error)}", path)
+    reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
+    return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
 
 
 def check_file(path: Path) -> None:
