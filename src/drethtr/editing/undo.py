@@ -134,7 +134,7 @@ def taken_apart(file: PageFile) -> tuple[str, dict[Part, str]]:
     """The frame of a file, and its parts."""
     utf8, parts, edits = file.markup.utf8, dict[Part, str](), list[Edit]()
     spans = [((LINE, id), element.start, element.end) for id, element in file.parsed.lines.items()]
-    texts = file.editor.region_texts().items()
+    texts = file.new_editor().region_texts().items()
     spans += [((TEXT, id), unicode.inside, unicode.inside_end) for id, unicode in texts if id in file.region_ids]
     for (kind, id), start, end in spans:
         parts[kind, id] = utf8[start:end].decode()
