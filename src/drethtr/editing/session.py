@@ -157,7 +157,7 @@ class Watcher:
             if monotonic() < due:
                 continue
             began = thread_time()  # of the processor, as waiting for a network costs nobody anything
-            stale |= self.workspace.notice_changes() or not self.workspace.listing.is_current()
+            stale |= self.look()
             due = monotonic() + SHARE * (thread_time() - began)
             self.indexer.update()
             self.reader.read_changed()
@@ -166,6 +166,10 @@ class Watcher:
                 self.update_pages()
                 stale = False
                 search_due = monotonic() + SEARCHES * (thread_time() - began)
+
+    def look(self) -> bool:
+        """Notice files that other programs have written, and say whether pages may have come or gone."""
+        return self.workspace.notice_changes() or not self.workspace.listing.is_current()
 
     def update_pages(self) -> None:
         """Add and read new pages; remove those whose scans are gone."""
