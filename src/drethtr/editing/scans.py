@@ -130,6 +130,7 @@ class Scans:
         if not line.is_placed:
             raise DataError(f"line {line.id!r} has no place on the page")
         others = [other for other in lines if other.id != line.id and other.is_placed]
+        # In one order, whichever line is asked for, so that what is found for all of them is found once.
         every = sorted((line, *others), key=lambda one: one.id)
         number, given = every.index(line), with_usable_outlines(list(map(GivenLine.of, every)), self.outlines)
         if given[number].polygon is not None:

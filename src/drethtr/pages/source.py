@@ -1,6 +1,6 @@
 """Pages to read: image files, PDFs, and PAGE, ALTO or JSON files with lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -12,7 +12,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import DESCRIPTION, image_beside, page_among, page_stem, was_renamed
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.markup import MAX_BYTES
-from drethtr.documents.page import Page
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes, page_in, read_page, size_of
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
@@ -131,6 +131,15 @@ class Original:
         if content is None:
             return None
         return content.page if self.has_lines else replace(content.page, regions=())
+
+    def given_lines(self) -> Sequence[TextLine]:
+        """The lines as described; none without a description.
+
+        Raises:
+            DataError: if the description cannot be read.
+        """
+        given = self.given()
+        return () if given is None else given.lines
 
     def remarks(self, page: Page) -> Iterator[str]:
         """What was not used as its files say, now that the page was read: images, outlines, single values."""
