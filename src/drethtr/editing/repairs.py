@@ -64,7 +64,7 @@ class Replace(Action):
 
     def found_beside(self, kept: Sequence[TextLine], file: PageFile) -> list[Region]:
         """The found regions, without lines at the places of kept ones; lines and tables get free ids."""
-        ids, taken = file.editor.ids, [box for line in kept if (box := line.box)]
+        ids, taken = file.new_editor().ids, [box for line in kept if (box := line.box)]
         tables = {
             table: ids.claim("table")
             for table in dict.fromkeys(region.cell.table for region in self.regions if region.cell)

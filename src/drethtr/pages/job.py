@@ -36,7 +36,6 @@ from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page, TextLine
-from drethtr.images.line import Line
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
 from drethtr.pages.results import refuse_replacing_results, write_result, write_update
@@ -212,8 +211,9 @@ class Run:
     def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read images of single lines, several at a time."""
         opened = (
-            ((task, record, line := or_error(WholeLine.open, task.originals[0], self.recognizer)), pixels_of(line))
+            ((task, record, line), line if isinstance(line, DataError) else line.pixels)
             for task, record in self.won(tasks)
+            for line in [or_error(WholeLine.open, task.originals[0], self.recognizer)]
         )
         for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):
             [original] = task.originals
@@ -230,15 +230,15 @@ class Run:
     def pages(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read files page by page; pages of a file with several are kept until the last one is read."""
         chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
-        reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
+        read_by = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
         sheets = list[Sheet | None]()
-        for task, record, original, segment in self.segmented(tasks, reader):
+        for task, record, original, segment in self.segmented_ahead(tasks, read_by):
             read = partial(self.page, segment=segment)
             try:
                 if task.cache is None:
                     page = read(original)
                 else:
-                    page = task.cache.page(original, read, reader, self.provenance)
+                    page = task.cache.page(original, read, read_by, self.provenance)
             except DataError as error:
                 self.report(Skipped(error))
                 sheets.append(None)
@@ -248,8 +248,8 @@ class Run:
                 yield task, record, sheets
                 sheets = []
 
-    def segmented(
-        self, tasks: Iterable[FileTask], reader: str
+    def segmented_ahead(
+        self, tasks: Iterable[FileTask], read_by: str
     ) -> Iterator[tuple[FileTask, Recorder, Original, Segment]]:
         """Each page of each file. While a page is read, other threads segment the next ones that were not read before.
 
@@ -264,7 +264,7 @@ class Run:
                 if self.job.force and task.cache is not None:
                     task.cache.remove()  # or pages of the last run would be used for this one
                 for original in task.originals:
-                    is_read = task.cache is not None and task.cache.has(original, reader)
+                    is_read = task.cache is not None and task.cache.has(original, read_by)
                     segment = partial(self.segment, original, max(1, threads // (ahead + 1)))
                     wait = pool.submit(segment).result if ahead and not is_read else segment
                     waiting.append((task, record, original, wait))
@@ -307,7 +307,8 @@ class Run:
         self.failed += len(sheets) - len(read)
         for original, sheet in zip(task.originals, sheets, strict=True):
             if sheet is not None:
-                self.doubts.add_page(sheet.page, lines_with_text(original) if self.job.fills else frozenset())
+                given = original.given_lines() if self.job.fills else ()
+                self.doubts.add_page(sheet.page, {line.id for line in given if line.transcription is not None})
         if not read:
             return
         if task.updated is not None and (self.job.force or task.in_place or not is_there(task.updated)):
@@ -344,28 +345,11 @@ class Run:
             self.planner.forget_pages(task)
 
 
-def pixels_of(line: WholeLine | DataError) -> Line | DataError:
-    """The pixels of an opened line; an error is passed through."""
-    return line if isinstance(line, DataError) else line.pixels
-
-
-def lines_with_text(original: Original) -> frozenset[str]:
-    """The ids of the given lines that have text.
-
-    Raises:
-        DataError: if their description can no longer be read.
-    """
-    given = original.given()
-    lines = given.lines if given is not None else ()
-    return frozenset(line.id for line in lines if line.transcription is not None)
-
-
 def texts_of_people(original: Original) -> int:
     """The number of given lines that are read although they have a text without confidences, apparently a person's.
 
     Raises:
         DataError: if their description can no longer be read.
     """
-    given = original.given()
-    texts = (line.transcription for line in (given.lines if given is not None else ()) if line.text)
+    texts = (line.transcription for line in original.given_lines() if line.text)
     return sum(text is not None and text.review is None and not text.by_program for text in texts)

@@ -94,6 +94,7 @@ class Planner:
         if task.in_place:
             changed = self.folders.time_of(task.path)
             return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
+        # A format that keeps pages together has one file, which counts for each of them.
         return any(
             work_in(path)
             for name, paths in task.targets.items()
