@@ -24,7 +24,7 @@ class DrethtrError(Exception):
     """Base of every expected error; the command line prints it without a traceback.
 
     reason  what is wrong, and what to do about it
-    source the file, page or line at fault, which begins the message; None if the reason names it
+    source  the file, page or line at fault, which begins the message; None if the reason names it
 
     Addresses in both are kept without credentials, since messages end in logs and records.
     """

@@ -41,7 +41,7 @@ def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
     model, drethtr  hash of the model, version of the program
 
     With `posteriors`, for an index; null if there is an error:
-    posteriors probabilities of other characters (`PackedLines`)
+    posteriors      probabilities of other characters (`PackedLines`)
     width, height   of the line in pixels
     """
     import pyarrow as pa

@@ -116,8 +116,8 @@ class LeftOut(NamedTuple):
     """A line that cannot be used, so that nothing is dropped silently.
 
     key     the line, or the file, that is left out
-    reason a short reason, the same for all such lines, by which reports count them
-    detail what exactly is wrong, and the cure, if the reason does not say it
+    reason  a short reason, the same for all such lines, by which reports count them
+    detail  what exactly is wrong, and the cure, if the reason does not say it
     """
 
     key: str

@@ -57,7 +57,8 @@ class About:
     """The data of an edition; "" for what is not known.
 
     shelf_mark  the institution that keeps the source, and its mark there
-    editors their names, separated by semicolons language a code such as `de` or `frm`
+    editors     their names, separated by semicolons
+    language    a code such as `de` or `frm`
     """
 
     title: str = ""
@@ -83,7 +84,7 @@ class Sheet:
     number   number of the page in its source file, from 1, if known
     canvas   the canvas of the page, if it comes from a manifest
     people   who corrected or confirmed each line last, by its id, as far as known
-    details for the reading of a single line, what it has beyond the page, as plain values
+    details  for the reading of a single line, what it has beyond the page, as plain values
     """
 
     page: Page
@@ -102,8 +103,8 @@ class Document:
     """One or more pages that belong together.
 
     pdf    the PDF file they come from, if any
-    name the name of the file they were read from, for rows of several files
-    about its data as an edition
+    name   the name of the file they were read from, for rows of several files
+    about  its data as an edition
     """
 
     sheets: tuple[Sheet, ...]

@@ -190,9 +190,9 @@ class Page:
     width, height  size of the scan in pixels; 0 if unknown
     source         opens the scan, if the page was read from one
     flags          warnings about the page as a whole; only JSON has them
-    oddities values of its description that cannot be understood and are left out, each with its place orientation the
-    EXIF orientation by which the page was turned, if its description is of the stored pixels; else 1 approved whether
-    somebody has approved its texts in Transkribus; each is then confirmed, unless it was changed
+    oddities       values of its description that cannot be understood and are left out, each with its place
+    orientation    the EXIF orientation by which the page was turned, if its description is of the stored pixels; else 1
+    approved       whether somebody has approved its texts in Transkribus; each is then confirmed, unless it was changed
 
     Raises:
         DataError: if two lines, or two regions, share an id.

@@ -80,7 +80,7 @@ class Transcription:
     flags       warnings about the line as a whole
     calibrated  whether confidences are calibrated probabilities; None if unknown
     review      what a person did with the text; None if nothing is known
-    tags passages that people marked in it, such as names and dates; not the doubts of drethtr
+    tags        passages that people marked in it, such as names and dates; not the doubts of drethtr
     """
 
     text: str

@@ -41,9 +41,11 @@ OUTSIDE = "its image {!r} is not below this folder; open the folder above, or na
 class FolderPage:
     """A page of a folder.
 
-    id opaque, stable as long as the scan keeps its name name its file as seen from the folder
-    xml_path the PAGE or ALTO file with its text, which may not exist until the page is read source the scan, None if it
-    is missing error why it cannot be opened, if so
+    id        opaque, stable as long as the scan keeps its name
+    name      its file as seen from the folder
+    xml_path  the PAGE or ALTO file with its text, which may not exist until the page is read
+    source    the scan, None if it is missing
+    error     why it cannot be opened, if so
     """
 
     id: str

@@ -92,8 +92,9 @@ class Change:
 class Step:
     """What was done to a page in one go.
 
-    number, last the numbers of its first and of its last change of the number of the step that it undoes or redoes
-    undone whether it was undone, and not redone
+    number, last  the numbers of its first and of its last change
+    of            the number of the step that it undoes or redoes
+    undone        whether it was undone, and not redone
     """
 
     number: int

@@ -35,7 +35,7 @@ class Summary:
 
     texts      id, text and status of each line
     wrong      expected number of wrong words, from their confidences
-    doubt of lines that have a confidence, and of a layout found here
+    doubt      of lines that have a confidence, and of a layout found here
     made_here  whether its file is ours
     """
 

@@ -102,11 +102,11 @@ class PageLayout:
     """How well the lines of a page were found.
 
     precision, recall  of baselines
-    fates, characters the outcome for each reference line, and the length of its text false number of found lines on no
-    reference line
+    fates, characters  the outcome for each reference line, and the length of its text
+    false              number of found lines on no reference line
     successions, kept  pairs of successive reference lines with partners, and those whose partners follow each other
     seconds            of a processor, to find them
-    cost the cost of the layout for perfect reading; None without texts
+    cost               the cost of the layout for perfect reading; None without texts
     """
 
     precision: float

@@ -90,8 +90,9 @@ class Layout(Sequence[FoundLine]):
     """A sequence of the lines of a page, with their order as far as known.
 
     regions  in reading order, with each line in one of them; None if the order is unknown, see `order.arranged`
-    rules both ends (x, y) of strokes that no line crosses, such as those of tables folds the same for the fold between
-    two pages order of the lines of tables, where the regions are unknown
+    rules    both ends (x, y) of strokes that no line crosses, such as those of tables
+    folds    the same for the fold between two pages
+    order    of the lines of tables, where the regions are unknown
     """
 
     lines: tuple[FoundLine, ...] = ()

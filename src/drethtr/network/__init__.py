@@ -9,7 +9,7 @@
     image tokens           (I, width)
       │  block.py          in each layer: norm, attention, norm, feed-forward
       │  attention.py      image tokens attend to each other, near ones more: the image prior
-    keys and values (H, I, K) in each layer computed once, whatever the text
+    keys and values        (H, I, K) in each layer  computed once, whatever the text
 
     text tokens            (N)                      a whole text in training, one token in a search
       │  embedding.py      a vector for each token, and sinusoids for its position
@@ -17,8 +17,8 @@
       │  mixer.py          ARMF: attention to the image + retention over the text so far
       │  attention.py      softmax over the image keys of the line, shared by all its beams
       │  retention.py      no softmax: (Q Kᵀ ⊙ D) V, where D fades the past by γ of each head
-      │ cache.py the text so far: a matrix per head, and a buffer of the latest tokens
-      │ ancestry.py the same in a search on a GPU: every token once, and the ancestry of each row
+      │  cache.py          the text so far: a matrix per head, and a buffer of the latest tokens
+      │  ancestry.py       the same in a search on a GPU: every token once, and the ancestry of each row
     logits                 (N, vocabulary)
 
 Two facts make this one code path. Image tokens never attend to text, so the image passes through all layers first. And

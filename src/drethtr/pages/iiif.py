@@ -59,7 +59,7 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
         DataError: if it cannot be read, is a collection, or has no pages.
     """
     manifest = read_manifest(path)
-    # Version 3 has the canvases themselves, version 2 those of its first sequence; others are other orders of the same.
+    # Version 3 has the canvases themselves, version 2 those of its first sequence; others only reorder them.
     inside = objects(manifest, "items") or objects(next(iter(objects(manifest, "sequences")), {}), "canvases")
     canvases = [item for item in inside if kind_of(item) == "Canvas"]
     if not canvases:

@@ -39,10 +39,10 @@ class JobPlan:
 
     waiting     files to read
     done        files with all results
-    unrecorded those of both kinds with a result that the record does not know; the result is kept refused files with
-    stale results, by what differs; the results are kept outdated files done, one of whose results a person has changed
-    since the others were written; and waiting files that are updated in place and newer than their other results, which
-    are kept
+    unrecorded  those of both kinds with a result that the record does not know; the result is kept
+    refused     files with stale results, by what differs; the results are kept
+    outdated    files done, one of whose results a person has changed since the others were written; and waiting files
+                that are updated in place and newer than their other results, which are kept
     """
 
     waiting: list[FileTask] = field(default_factory=list)

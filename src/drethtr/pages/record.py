@@ -158,7 +158,7 @@ def digest_of(files: Iterable[Path], contents: Mapping[Path, bytes] | None = Non
     """A digest of the contents of files, 16 bytes.
 
     Args:
-        contents: Contents that were read before; other files are opened.
+        contents: Contents that were already read; other files are opened.
 
     Raises:
         DataError: naming a file that cannot be read.

@@ -42,8 +42,9 @@ class Original:
     """A page to read: its image, and the file `description` that describes it, if there is one.
 
     has_lines  whether that file has lines; if not, they must be found
-    error why the page cannot be read, if already known; reading it raises this shape whether the image has the shape of
-    a single line, if already known content the description, while the page is read; see `opened`
+    error      why the page cannot be read, if already known; reading it raises this
+    shape      whether the image has the shape of a single line, if already known
+    content    the description, while the page is read; see `opened`
     outlines   which of the outlines in the description are used
     """
 

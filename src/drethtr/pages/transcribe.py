@@ -124,8 +124,9 @@ class PageReader:
     """Reads pages: in one call with `transcribe`, or with `segment`, maybe in another thread, and then `page`.
 
     segmentation  how to get the lines of a page
-    keeps whether a given line keeps its text; others lose it, even if they cannot be read on_line receives every line
-    that is read, once, when its text is final read_lines reads the lines; by default the recognizer does, all at once
+    keeps         whether a given line keeps its text; others lose it, even if they cannot be read
+    on_line       receives every line that is read, once, when its text is final
+    read_lines    reads the lines; by default the recognizer does, all at once
     """
 
     recognizer: Recognizer

@@ -20,7 +20,8 @@ class VolumePage(PageSource):
 
     description  the PAGE or ALTO file of the page, if there is one
     canvas       the canvas of the page, in a IIIF manifest
-    remarks notes on what the volume lists but is not used, for this page; the first page also has those on the volume
+    remarks      notes on what the volume lists but is not used, for this page; the first page also has those on the
+                 volume
     """
 
     description: Path | None = None

@@ -87,8 +87,8 @@ class Alignment:
 
     text      with white space folded
     lines     the part of the text on each line
-    readings readings of the lines, with easily confused letters unified moved numbers of the lines whose part of the
-    text is out of order
+    readings  readings of the lines, with easily confused letters unified
+    moved     numbers of the lines whose part of the text is out of order
     """
 
     text: str

@@ -129,10 +129,10 @@ class ReadText(NamedTuple):
 class TextEvidence:
     """The evidence for a text on a line.
 
-    words (W, WORD_FEATURES): by the CTC head, the score of the worst character, and the gains of the best other reading
-                  and of the text without the word; the decoder's worst lead, in the word and after it; whether the same
-                  was read, and with what confidence; how much likelier the reading is; how certain the reading of the
-                  line is
+    words         (W, WORD_FEATURES): by the CTC head, the score of the worst character, and the gains of the best other
+                  reading and of the text without the word; the decoder's worst lead, in the word and after it; whether
+                  the same was read, and with what confidence; how much likelier the reading is; how certain the reading
+                  of the line is
     gaps          (W + 1, GAP_FEATURES): likewise
     word_edges    of each word, in image tokens from the left
     gap_edges     of the ink in each gap that reads as text

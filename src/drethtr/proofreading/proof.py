@@ -72,7 +72,7 @@ class ProofLine:
     """The proof of a line of a page or table.
 
     page   file name of the scan, with the page number if it has several; in a table, if known
-    line id of the line; in a table the number of the row, from 0; None for text that is not on any line
+    line   id of the line; in a table the number of the row, from 0; None for text that is not on any line
     """
 
     page: str

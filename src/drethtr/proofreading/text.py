@@ -21,7 +21,7 @@ class TextProof:
     """The proof of a text.
 
     pages       in order, without those that could not be read
-    left parts of the text that are not on any line, by the number of lines before them
+    left        parts of the text that are not on any line, by the number of lines before them
     unreadable  errors of pages that could not be read
     """
 

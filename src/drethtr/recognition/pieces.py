@@ -52,7 +52,7 @@ class ReadPiece(NamedTuple):
     draft       the CTC reading, if a decoder wrote the text
     ended       whether the decoder ended the text, rather than a length limit
     features    for out-of-distribution detection, (features,)
-    posteriors probabilities of other characters, if the recognizer keeps them
+    posteriors  probabilities of other characters, if the recognizer keeps them
     """
 
     piece: Piece

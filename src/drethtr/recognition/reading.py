@@ -22,11 +22,11 @@ class Evidence:
     """The features of a character's confidence.
 
     own         probability from the decoder
-    margin      CTC log-probability minus that of the best other character there; negative where CTC prefers the
-                other; 0 if the model has no CTC head
-    agrees whether the CTC draft also has it; true without a draft entropy in nats, of the CTC output over the
-    character's width; 0 without CTC surprise n-gram surprisal in nats, given the characters before it; 0 without
-    n-grams
+    margin      CTC log-probability minus that of the best other character there; negative where CTC prefers the other;
+                0 if the model has no CTC head
+    agrees      whether the CTC draft also has it; true without a draft
+    entropy     in nats, of the CTC output over the character's width; 0 without CTC
+    surprise    n-gram surprisal in nats, given the characters before it; 0 without n-grams
     """
 
     own: float
@@ -100,14 +100,15 @@ def nowhere(left: float, right: float) -> None:
 class Reading:
     """The text of a line, with confidences and flags.
 
-    confidence expected share of correct characters: the mean of their confidences; 0.0 if nothing was read flags
-    warnings about the line, empty if there are none
+    confidence        expected share of correct characters: the mean of their confidences; 0.0 if nothing was read
+    flags             warnings about the line, empty if there are none
     word_confidences  probability that each word, between white space, is correct; None if the model is not calibrated
-    alternatives this text, then others up to the number requested, best first; empty if none were requested, or the
-                      line was read in pieces
+    alternatives      this text, then others up to the number requested, best first; empty if none were requested, or
+                      the line was read in pieces
     posteriors        the probabilities of other characters, for an index; None if the recognizer keeps none
     doubtful          words with less confidence than this are doubtful
-    image the image given to `Recognizer.read`, so that a notebook can show it; None if it was read in another way
+    image             the image given to `Recognizer.read`, so that a notebook can show it; None if it was read in
+                      another way
     """
 
     text: str

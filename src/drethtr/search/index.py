@@ -41,10 +41,13 @@ class Hit:
     text         the text of the line, read or written by a person
     probability  that the hit is correct, from 0 to 1
     box          around the word, in pixels of the upright page
-    snippet the text around the word, with the word in brackets: as in the text, or else as the model can read it there
-    unknown letters of the query that the model cannot read; only text written by a person has them query the query key
-    of its page in the index unjudged the probability without people's verdicts on this hit and others place of the line
-    on its page, as in the index
+    snippet      the text around the word, with the word in brackets: as in the text, or else as the model can read it
+                 there
+    unknown      letters of the query that the model cannot read; only text written by a person has them
+    query        the query
+    key          of its page in the index
+    unjudged     the probability without people's verdicts on this hit and others
+    place        of the line on its page, as in the index
     """
 
     page: Path

@@ -64,7 +64,7 @@ class PageBlock(NamedTuple):
 class Verdict(NamedTuple):
     """A person's verdict on a hit: whether it is correct, and the probability that the search had given.
 
-    place of the line then, as its id may be that of another line later; empty if an earlier version did not keep it
+    place  of the line then, as its id may be that of another line later; empty if an earlier version did not keep it
     """
 
     query: str

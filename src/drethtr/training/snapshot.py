@@ -58,8 +58,8 @@ class RunIdentity:
     """The identity of a run: a snapshot is only resumed by the same run.
 
     run        its config
-    data descriptions of its training and validation data, with digests models descriptions of the models that it learns
-    from, with digests
+    data       descriptions of its training and validation data, with digests
+    models     descriptions of the models that it learns from, with digests
     tokenizer  its alphabet; None if it learns no texts
     """
 

@@ -36,7 +36,7 @@ WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
 class Kraken(Layout):
     """Line images with their texts at any depth, recognized by a `.gt.txt`, or by an image with its `.txt`.
 
-    transcribed whether to skip folders below the source in which no image has a text
+    transcribed  whether to skip folders below the source in which no image has a text
     """
 
     transcribed: bool = False

@@ -68,9 +68,10 @@ class Pages(Layout):
 
     If people have worked in the folder with `drethtr edit`, only confirmed lines are used.
 
-    unconfirmed whether to use the other lines, too
-    transcribed whether to skip lines without a text, and XML files of other kinds outlines which outlines of lines are
-    used images a folder in which the images of pages are looked for first
+    unconfirmed  whether to use the other lines, too
+    transcribed  whether to skip lines without a text, and XML files of other kinds
+    outlines     which outlines of lines are used
+    images       a folder in which the images of pages are looked for first
     """
 
     unconfirmed: bool = False

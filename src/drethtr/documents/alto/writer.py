@@ -35,7 +35,7 @@ class Style(NamedTuple):
     flags      ids of the tags for flags of lines, by the text of the flag
     confirmed  id of the tag for confirmed lines, or ""
     regions    ids of the tags of regions, by their labels: kinds, and rows and columns of tables
-    lines ids of the tags of lines, by the kinds of lines
+    lines      ids of the tags of lines, by the kinds of lines
     """
 
     prefix: str = ""

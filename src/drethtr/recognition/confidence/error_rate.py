@@ -72,9 +72,11 @@ class Expected(NamedTuple):
 class ErrorRate:
     """The fitted prediction of error rates for one strategy.
 
-    factor error rate of a text whose doubt per character is 1 power of the doubt per character; 1 if the error rate is
-    in proportion to it spread standard deviation of the factor's logarithm from set to set noise variance of the number
-    of edits in lines of a set, per expected edit sets how many sets these were learned from
+    factor     error rate of a text whose doubt per character is 1
+    power      of the doubt per character; 1 if the error rate is in proportion to it
+    spread     standard deviation of the factor's logarithm from set to set
+    noise      variance of the number of edits in lines of a set, per expected edit
+    sets       how many sets these were learned from
     inherited  whether it was learned from other confidences than this model's: those of the model it was fine-tuned
                from, or of an earlier calibration
     """

@@ -203,8 +203,8 @@ class LineSearch:
     quality  the score by which texts are ranked
     base     the text whose changes are tried; None before the first
     tried    those of its changes that are waiting
-    chosen changes that improved it and do not touch each other, best first
-    settled doubts about it that were tried, on this base or an earlier one
+    chosen   changes that improved it and do not touch each other, best first
+    settled  doubts about it that were tried, on this base or an earlier one
     """
 
     scores: LineScores

@@ -19,8 +19,8 @@ Two families of search sit below `find`. The CTC head scores every step of the i
 model:
 
     prefix_search         ctc_search.py    beam over prefixes of texts, with n-grams; `search_languages`: in several
-    best_path, align ctc_search.py the likeliest path of any text, or of a given text, which places its tokens
-    TextScores ctc_paths.py log P_ctc of whole texts, summed over paths; common parts are summed once
+    best_path, align      ctc_search.py    the likeliest path of any text, or of a given text, which places its tokens
+    TextScores            ctc_paths.py     log P_ctc of whole texts, summed over paths; common parts are summed once
 
 The decoder scores the next token, given the image and the text so far. It is called in two ways:
 
