@@ -568,6 +568,25 @@ def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_
     assert again.code == 0 and "a person has since" not in again.err
 
 
+def test_a_result_written_from_a_corrected_one_is_nobodys_later_work(drethtr, tiny_path, tmp_path):
+    scan, path, alto = tmp_path / "one.png", tmp_path / "one.page.xml", tmp_path / "one.alto.xml"
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(scan)
+
+    def transcribe(input, formats, *more):
+        return drethtr("transcribe", input, "--format", formats, "--output", tmp_path, "--model", tiny_path, *more)
+
+    transcribe(scan, "page,alto")
+    file = PageFile.parse(path.read_bytes(), "one")
+    corrected = Transcription("corrected", review=Review.CORRECTED)
+    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
+    os.utime(path, ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
+    alto.unlink()
+    transcribe(path, "alto", "--update")
+    assert b"corrected" in alto.read_bytes() and "a person has since" not in transcribe(scan, "page,alto").err
+    alto.write_bytes(alto.read_bytes().replace(b"corrected", b"corrected again"))
+    assert "a person has since" in transcribe(scan, "page,alto").err
+
+
 def test_a_file_that_is_newer_than_its_other_results_is_named(drethtr, export, tiny_path):
     """Whatever program corrected it, its text would be missing in what is kept."""
     path, text = export / "page" / "a.xml", export / "page" / "a.txt"

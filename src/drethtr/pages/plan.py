@@ -13,7 +13,7 @@ from drethtr.base.files import is_there, tidied
 from drethtr.base.locks import claimed, note_on, remove_note
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import Entry, Records, digest_of, state_of
-from drethtr.pages.results import work_in
+from drethtr.pages.results import may_hold_work, work_in
 from drethtr.pages.source import DESCRIPTIONS
 from drethtr.pages.task import FileTask
 
@@ -96,7 +96,7 @@ class Planner:
             return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
         # A format that keeps pages together has one file, which counts for each of them.
         return any(
-            work_in(path)
+            work_in(path) and not self.is_as_left(path)
             for name, paths in task.targets.items()
             for place, path in enumerate(paths)
             if path.suffix in DESCRIPTIONS
@@ -106,6 +106,11 @@ class Planner:
                 if other != name
             )
         )
+
+    def is_as_left(self, path: Path) -> bool:
+        """Whether nobody has changed a result since it was written: the work in it came from its input."""
+        entry = self.records.of(path.parent).results.get(path.name)
+        return entry is not None and bool(entry.left) and entry.left == self.folders.state_of([path])
 
     def adopt_notes(self, task: FileTask) -> None:
         """Move what drethtr 0.2 noted about results that lack pages into the record.
@@ -173,7 +178,8 @@ class Planner:
             digest = digest_of(task.sources, task.contents).hex() if task.results else ""
 
         def record(name: str, path: Path, lacks: frozenset[int]) -> None:
-            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name), lacks))
+            left = state_of([path]) if may_hold_work(path) and not lacks else ""
+            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name), lacks, left))
 
         return task, record
 

@@ -28,17 +28,20 @@ class Entry(NamedTuple):
     digest  of their content, in hexadecimal
     made    the settings that determined its content, by name
     lacks   the numbers of its pages that could not be read
+    left    its own size and time when it was written, if a person can work on it; else empty
     """
 
     state: str
     digest: str
     made: Mapping[str, Any]
     lacks: frozenset[int] = frozenset()
+    left: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain values."""
         values = {"state": self.state, "digest": self.digest, "made": self.made}
-        return {**values, "lacks": sorted(self.lacks)} if self.lacks else values
+        optional = {"lacks": sorted(self.lacks), "left": self.left}
+        return values | {name: value for name, value in optional.items() if value}
 
     def difference(self, made: Mapping[str, Any]) -> str:
         """The first different setting, in words; empty if there is none. Unrecorded settings do not count."""
@@ -78,7 +81,9 @@ class Record:
                 found: Any = json.loads(row)
                 match found:
                     case {"result": str(name), "state": str(state), "digest": str(digest), "made": dict(made)}:
-                        self.results[name] = Entry(state, digest, made, frozenset(found.get("lacks", ())))
+                        self.results[name] = Entry(
+                            state, digest, made, frozenset(found.get("lacks", ())), str(found.get("left", ""))
+                        )
                     case {"input": str(name), "state": str(state)}:
                         self.inputs[name] = Catalogued(state, Facts.from_json(found))
 
