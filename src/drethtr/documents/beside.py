@@ -185,7 +185,7 @@ def image_beside(
 
 
 def own_names(path: Path, endings: Sequence[str]) -> Iterator[str]:
-    """What the image of a page file that is named after it can be called, then the file of several pages that has it."""
+    """Names of the image of a page file that is called after it, then of the file of several pages that has it."""
     stem = page_stem(path)
     yield from (f"{stem}{ending}" for ending in endings)
     if (whole := without_number(stem)) != stem:
