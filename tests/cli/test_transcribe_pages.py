@@ -604,6 +604,17 @@ def test_a_format_that_is_added_later_has_what_was_corrected(write_results, book
     assert again.code == 0 and "1 of 1 files already" in again.err and "a person has since" not in again.err
 
 
+def test_a_format_that_is_added_later_has_what_was_corrected_of_a_given_page(write_results, export, tmp_path):
+    """The result is corrected, not the file that it was made from, which is in another folder."""
+    given, out = export / "page" / "a.xml", tmp_path / "out"
+    write_results(given, "page", out)
+    correct(out / "a.page.xml", "corrected")
+    outcome = write_results(given, "page,txt", out)
+    assert outcome.code == 0 and (out / "a.txt").read_text(encoding="utf-8").startswith("corrected\n")
+    again = write_results(given, "page,txt", out)
+    assert again.code == 0 and "1 of 1 files already have results" in again.err
+
+
 def test_results_with_copies_of_corrected_lines_are_written_again_and_again(write_results, scans):
     """As docs/archivist.md advises after corrections; the copies counted as a person's work on that file."""
     write_results(scans, "page,alto,csv", scans)

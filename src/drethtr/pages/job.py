@@ -9,7 +9,8 @@ Who decides whether a page is read, in this order:
    updated in place never is: only reading it shows which lines lack text.
 4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results are complete by
    then, or at the end (`Claims.settle`).
-5. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
+5. `Run.corrected`: what people and other programs made of results describes the pages, for the results that are missing.
+6. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
 
 Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With
 `force`, every file that is claimed is read from its first page, and all its results are replaced. Never replaced are
@@ -41,7 +42,7 @@ from drethtr.documents.read import read_page
 from drethtr.images.line import Line
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
-from drethtr.pages.results import is_copy, is_worked_on, refuse_replacing_results, write_result, write_update
+from drethtr.pages.results import is_copy, is_edited, is_worked_on, refuse_replacing_results, write_result, write_update
 from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
@@ -206,14 +207,18 @@ class Run:
         So its other results get what these say.
         """
         folder = self.job.selection.folders.get(task.path)
-        if folder is None or self.job.of_lines:
+        if folder is None or self.job.of_lines or self.job.update:
             return task
         found = list[Path]()
 
         def described(original: Original, results: Sequence[Path]) -> Original:
-            for path in results if original.description is None and original.error is None else ():
+            given = original.description
+            # What lies beside results may be what a person corrected last, and they copies of it.
+            is_beside = given is not None and given.parent.resolve() == folder.resolve()
+            is_source = is_worked_on if given is None else is_edited
+            for path in results if original.error is None and not is_beside else ():
                 with suppress(DataError):  # a damaged one describes nothing
-                    if is_worked_on(path) and self.planner.is_of(path, task):
+                    if is_source(path) and self.planner.is_of(path, task):
                         new = replace(original, description=path, has_lines=bool(read_page(path).lines))
                         if (new := self.job.segmentation.prepare(new)).has_lines:
                             found.append(path)
@@ -223,7 +228,9 @@ class Run:
         paths = (paths_of(FORMATS[name], task.path, task.originals, folder) for name in DESCRIBING)
         originals = tuple(map(described, task.originals, zip(*paths, strict=True)))
         self.corrected_results.update(found)
-        return replace(task, originals=originals, corrected=frozenset(found)) if found else task
+        if not found:
+            return task
+        return replace(task, originals=originals, corrected=frozenset(found), before=task.sources)
 
     def is_line(self, task: FileTask) -> bool:
         """Whether a file is an image of a single line."""

@@ -122,6 +122,15 @@ def is_worked_on(path: Path) -> bool:
     return is_there(path) and (work_in(path) != "" or is_of_others(path))
 
 
+def is_edited(path: Path) -> bool:
+    """Whether a result is there that a person has edited in `drethtr edit`.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    return is_there(path) and EDITED.encode() in first_bytes(path, MAX_BYTES + 1)
+
+
 def write_result(
     path: Path, content: bytes, remedy: str = REREAD, is_spared: Callable[[Path], bool] = lambda path: False
 ) -> None:

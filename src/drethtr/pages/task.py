@@ -96,6 +96,7 @@ class FileTask:
     targets    the paths for each format: one if pages stay together, else one per page
     updated    where to write the PAGE or ALTO file with its text, if requested: a copy, or the file itself
     corrected  earlier results that describe its pages, since a person or another program has worked on them
+    before     its sources without these, if there are any
     """
 
     path: Path
@@ -103,6 +104,7 @@ class FileTask:
     targets: Mapping[str, tuple[Path, ...]]
     updated: Path | None = None
     corrected: frozenset[Path] = frozenset()
+    before: tuple[Path, ...] = ()
 
     @property
     def name(self) -> str:
@@ -128,10 +130,9 @@ class FileTask:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The files that determine its results: scans and their descriptions, except results and what is updated."""
+        """The files that determine its results: scans and their descriptions, except one that is updated in place."""
         files = dict.fromkeys(file for original in self.originals for file in original.files)
-        own = {*self.corrected, self.path} if self.in_place else self.corrected
-        return tuple(file for file in files if file not in own)
+        return self.before or tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property
     def contents(self) -> Mapping[Path, bytes]:
