@@ -9,7 +9,7 @@ Who decides whether a page is read, in this order:
    updated in place never is: only reading it shows which lines lack text.
 4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results are complete by
    then, or at the end (`Claims.settle`).
-5. `Run.corrected`: what people and other programs made of results describes the pages, for the results that are missing.
+5. `Run.corrected`: results on which people or other programs have worked describe their pages, for other results.
 6. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
 
 Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With
