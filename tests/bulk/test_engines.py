@@ -6,7 +6,7 @@ from functools import partial
 from io import BytesIO
 
 import pytest
-from bulk_runs import die, load_fragile, table, write_shard
+from bulk_runs import die, load_fragile, load_noted, table, write_shard
 from PIL import Image
 
 from drethtr import Recognizer
@@ -35,6 +35,14 @@ def test_a_part_that_kills_its_workers_is_lost_alone(job, tiny_path, tmp_path, m
     assert lost.failure == f"{job.parts[0].rows.describe()}: 1 workers ended while reading them (killed by SIGKILL)"
     assert read == PartOutcome(1, 2)
     assert [row["row"] for row in table(tmp_path / "out")] == [2, 3]
+
+
+def test_workers_take_the_devices_in_turn(job, tiny_path, tmp_path):
+    """One that is killed is replaced on its own."""
+    notes = tmp_path / "notes"
+    outcomes = list(job.run(Local(2, ("cuda:0", "cuda:1")), partial(load_noted, tiny_path, notes)))
+    assert sum(outcome.rows for outcome in outcomes) == 4
+    assert sorted(notes.read_text().split()) == ["cuda:0", "cuda:0", "cuda:1"]
 
 
 def test_workers_that_cannot_begin_end_the_run(job, tmp_path, monkeypatch):

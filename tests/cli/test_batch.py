@@ -3,6 +3,7 @@ from bulk_runs import Here, table, write_shard
 from odd_lines import blank_paper, odd_lines
 from PIL import Image
 
+from drethtr.bulk.local import Local
 from drethtr.bulk.worker import lost
 from drethtr.cli.batch import on_this_machine
 
@@ -95,7 +96,16 @@ def test_results_are_kept_if_the_device_does_not_work(drethtr, lines, tiny_path,
 def test_workers_are_as_many_as_processors_may_be_used(monkeypatch):
     """A queue may bind a job to fewer than the machine has."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {2, 5, 7}, raising=False)
-    assert [on_this_machine(workers, "cpu").workers for workers in (None, 2)] == [3, 2]
+    assert [on_this_machine(workers, "cpu") for workers in (None, 2)] == [Local(3), Local(2)]
+
+
+def test_workers_share_all_gpus(monkeypatch):
+    """Each GPU is fed by several processes; one that is named has them all."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(40)), raising=False)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    assert on_this_machine(None, "cuda") == Local(24, ("cuda:0", "cuda:1"))
+    assert on_this_machine(None, "cuda:1") == Local(12, ("cuda:1",))
+    assert on_this_machine(3, "cuda") == Local(3, ("cuda:0", "cuda:1"))
 
 
 def test_a_file_is_no_place_for_results(drethtr, lines, tiny_path):

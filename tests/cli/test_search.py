@@ -34,7 +34,7 @@ def test_an_index_is_made_and_kept_up(index, tmp_path):
     path = tmp_path / "a.sqlite"
     made = index()
     assert (made.code, made.out) == (0, f"{path}: 2 pages with 8 lines; 2 read now\n")
-    assert made.err.count("outlines were bands of a fixed height") == made.err.count("\n") == 1
+    assert made.err.count("outlines that are slivers or bands are redrawn") == made.err.count("\n") == 1
     assert index() == (0, f"{path}: 2 pages with 8 lines; 0 read now\n", "")
     assert index("--force").out == f"{path}: 2 pages with 8 lines; 2 read now\n"
     outcome = index("--lines", "given")

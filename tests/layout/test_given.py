@@ -102,6 +102,20 @@ def test_bands_are_drawn_anew_and_given_outlines_used_on_request():
     assert all(line.polygon is band for line, band in zip(kept, bands, strict=True))
 
 
+def test_slivers_are_drawn_anew():
+    """What is left where a program failed to outline a line; the other outlines of the page stay."""
+    page = letter()
+    boxes = [line.box for line in page.lines]
+    polygons = [drawn_around(box) for box in boxes]
+    left, _, right, bottom = boxes[1]
+    polygons[1] = polygon_of((left, bottom - 12, right, bottom - 8))
+    given = [GivenLine(baseline_of(box), polygon) for box, polygon in zip(boxes, polygons, strict=True)]
+    found = complete(page.gray, given)
+    assert [line.polygon is polygon for line, polygon in zip(found, polygons, strict=True)].count(False) == 1
+    assert overlap(boxes[1], found[1].polygon) > 0.6
+    assert complete(page.gray, given, Outlines.GIVEN)[1].polygon is polygons[1]
+
+
 def test_own_outlines_on_request():
     page = letter()
     given = [GivenLine(baseline_of(line.box), drawn_around(line.box)) for line in page.lines]

@@ -178,7 +178,7 @@ def test_some_files_of_a_folder(tree):
     for name in "bde":
         (tree / f"{name}.png").touch()
     selection = select([tree, tree / "1"], pages="1-2,4")
-    chosen = [file.name for file in selection.files if selection.chooser.of(file, (None,))]
+    chosen = [file.name for file in selection.files if selection.chosen(file, (None,))]
     assert chosen == ["b.png", "c.png", "e.png", "a.png"]
 
 

@@ -19,7 +19,7 @@ from drethtr.documents.points import Box, Points, box_around
 from drethtr.layout.finder import Finder, Layout
 from drethtr.layout.order import arranged
 from drethtr.pages import transcribe_page
-from drethtr.pages.line_reading import readable
+from drethtr.pages.line_reading import readable_strip
 from drethtr.pages.placing import on_page
 from drethtr.pages.source import Original
 from drethtr.paper.speed.race import RESET, resident
@@ -134,7 +134,7 @@ def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> Page
     lines, find = timed(lambda: finder.find(gray))
     layout, sort = timed(lambda: arranged(Layout.of(lines)))
     order = [number for region in layout.regions or () for number in region.lines]
-    strips, cut = timed(lambda: [readable(gray, lines[number], recognizer) for number in order])
+    strips, cut = timed(lambda: [readable_strip(gray, lines[number], recognizer) for number in order])
     _, read = timed(lambda: recognizer.read_lines([strip.line for strip in strips if strip is not None]))
     height, width = gray.shape
     given = page.given_for(gray)

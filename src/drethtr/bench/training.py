@@ -19,7 +19,7 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
 from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.supply import LineSupply
-from drethtr.training.loop import count, initial_progress, make_learner, open_streams, train_step
+from drethtr.training.loop import initial_progress, make_learner, open_streams, step_counts, train_step
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import Fresh
 
@@ -100,7 +100,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         requested = time.monotonic()
         own = [batch for _, batch in map(next, streams)]
         begun = time.monotonic()
-        counts, *_ = count(own, devices)
+        counts, *_ = step_counts(own, devices)
         float(train_step(learner, own, counts, devices, run, progress).total)  # waits for a GPU
         progress = replace(progress, step=progress.step + 1)
         new = {batch.grays.shape for batch in own} - shapes

@@ -59,7 +59,7 @@ class Job:
         """The parts that the output lacks now."""
         return missing(self.parts, self.output)
 
-    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[PartOutcome]:
+    def run(self, engine: Engine, load: Callable[..., Recognizer]) -> Iterator[PartOutcome]:
         """Read the unfinished parts; `load` creates each worker's recognizer, with the model and settings of the job.
 
         Temporary files of killed workers are removed only when all parts are finished, since another run of the same

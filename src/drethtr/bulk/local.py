@@ -4,7 +4,8 @@ import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
@@ -51,6 +52,7 @@ class Worker:
     """A process that reads parts; `attempt` is the current one, None while it loads its model."""
 
     def __init__(self, work: Work) -> None:
+        self.work = work
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, work), daemon=True)
@@ -107,16 +109,21 @@ def serve(pipe: Connection, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Local(Engine):
-    """Processes on this machine, each with its own model on one processor."""
+    """Processes on this machine, each with its own model on one processor.
+
+    `devices` are what they compute on, in turn, given to `Work.load` as `device`; if empty, `load` itself chooses.
+    """
 
     workers: int
+    devices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_positive(self, "workers")
 
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         waiting = deque(Attempt(part) for part in parts)
-        crew = [Worker(work) for _ in range(min(self.workers, len(parts)))]
+        works = [replace(work, load=partial(work.load, device=device)) for device in self.devices] or [work]
+        crew = [Worker(works[number % len(works)]) for number in range(min(self.workers, len(parts)))]
         false_starts = 0
         try:
             while crew:
@@ -131,7 +138,7 @@ class Local(Engine):
                         false_starts += worker.attempt is None
                         self.check_starts(false_starts, end)
                         yield from requeue(worker.attempt, end, waiting)
-                        crew += [Worker(work)] if waiting else []
+                        crew += [Worker(worker.work)] if waiting else []
                         continue
                     false_starts = 0
                     if isinstance(answer, PartOutcome):

@@ -43,12 +43,12 @@ class OpenedRow(NamedTuple):
 class Work:
     """What a worker needs, sent to other processes and machines.
 
-    load            creates the recognizer; it must be picklable
+    load            creates the recognizer, on a `device` if it is given one; it must be picklable
     model, version  the model hash and package version required of every worker
     settings        of the job, as the folder of the output has them
     """
 
-    load: Callable[[], Recognizer]
+    load: Callable[..., Recognizer]
     output: Output
     model: str
     version: str

@@ -26,7 +26,7 @@ from drethtr.datasets.parquet import store_parquet
 from drethtr.documents.formats import formats_named
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in
+from drethtr.pages.selection import image_folder
 from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, accepted, ground_truth, shortened
@@ -94,7 +94,7 @@ def align(
     formats = formats_named(format.split(","), PAGE_FORMATS)
     breaks = member_named("line breaks", line_breaks, LineBreaks)
     refuse_results(ground_truth, force=force, inputs=inputs)
-    given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=images_in(images)))
+    given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=image_folder(images)))
     tasks = tasks_of(given, output, formats, force=force)
     recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)

@@ -24,10 +24,10 @@ from drethtr.bulk.on_ray import Ray
 from drethtr.bulk.worker import Engine
 from drethtr.cli.options import ReadingOptions, output_option, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
-from drethtr.recognition.backends import resolve_device
+from drethtr.recognition.backends import CPU, every, resolve_device
 
 ON_ONE_GPU = 12
-"""Maximum number of processes that read on one GPU by default: each takes 0.25 to 0.4 GB of its memory."""
+"""Maximum number of processes that read on each GPU by default: each takes 0.25 to 0.4 GB of its memory."""
 
 
 @with_reading_options(without=["threads"])
@@ -105,9 +105,12 @@ def batch(
 
 
 def on_this_machine(workers: int | None, device: str) -> Engine:
-    """Processes on this machine; by default one per processor, also on a GPU, which one process could not feed."""
-    most = free_processors() if resolve_device(device) == "cpu" else min(free_processors(), ON_ONE_GPU)
-    return Local(workers or most)
+    """Processes on this machine; by default one per processor, also on GPUs, which one process each could not feed."""
+    processors, where = free_processors(), resolve_device(device)
+    if where == CPU:
+        return Local(workers or processors)
+    devices = every(where)
+    return Local(workers or min(processors, ON_ONE_GPU * len(devices)), devices)
 
 
 def on_ray(workers: int | None, device: str) -> Engine:

@@ -29,7 +29,7 @@ from drethtr.datasets.sample import Sample
 from drethtr.documents.formats import formats_named
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in
+from drethtr.pages.selection import image_folder
 from drethtr.proofreading.check import DOUBTED
 from drethtr.proofreading.inputs import are_lines, open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, prove_lines
@@ -100,7 +100,7 @@ def check(
     else:
         if output is None:
             refuse_unused(ctx, "no pages are written without --output", "format")
-        given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=images_in(images)))
+        given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=image_folder(images)))
         tasks = tasks_of(given, output, formats, force=force)
         recognizer = reading.load()
         proofs, failed = prove_all(given, recognizer, segmentation, rules)

@@ -29,7 +29,7 @@ from drethtr.editing.journal import ADDRESS, FOLDER
 from drethtr.editing.learner import adopted_in
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in, passed_over
+from drethtr.pages.selection import image_folder, passed_over
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
 from drethtr.server.guard import Access, is_loopback
@@ -80,7 +80,7 @@ def edit(
         return replace(reading, model=path).load()
 
     segmentation = segmentation_named(lines, outlines=outlines)
-    opened = partial(Workspace.open, outlines=segmentation.outlines, images=images_in(images))
+    opened = partial(Workspace.open, outlines=segmentation.outlines, images=image_folder(images))
     with listener(host, port) as door, chosen_folder(folder) as place, opened(place) as workspace:
         for words in passed_over([page.xml_path for page in workspace.folder_pages.values()], Catalog()):
             say(words)

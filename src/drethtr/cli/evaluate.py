@@ -37,7 +37,7 @@ from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION
 from drethtr.evaluation.reading import measured_with, to_read
 from drethtr.layout.given import outlines_named
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in
+from drethtr.pages.selection import image_folder
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -103,11 +103,11 @@ def evaluate(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
         )
     if of_pages is None:
-        samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=images_in(images)))
+        samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=image_folder(images)))
         result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence)
     else:
         segmentation = segmentation_named(lines or "rapid", order, outlines)
-        result = evaluate_pages(data, images_in(images), segmentation, reading, read=end_to_end, layout=layout)
+        result = evaluate_pages(data, image_folder(images), segmentation, reading, read=end_to_end, layout=layout)
     with printed_after(result.text):
         if json_file is not None:
             write_json(json_file, result.figures)

@@ -130,8 +130,7 @@ def read_pages(recognizer: Recognizer, originals: Sequence[Original], segmentati
 
 def texts_read(original: Original) -> str:
     """How many texts of a page a program read, so that they prove nothing; "" if none."""
-    page = original.given()
-    lines = page.lines if page is not None else ()
+    lines = original.given_lines()
     number = sum(line.transcription is not None and line.transcription.by_program for line in lines)
     what = f"{original.name}: texts that a program read, and that nobody has corrected or confirmed"
     return f"{what}, were taken as they are: {number:,} of {counted(len(lines), 'line')}" if number else ""

@@ -215,7 +215,7 @@ OutlinesName = Annotated[
         "--outlines",
         ("auto", "given", "own"),
         "Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, unless they "
-        "are bands of a fixed height.",
+        "are slivers or bands of a fixed height.",
     ),
 ]
 ImagesFolder = Annotated[

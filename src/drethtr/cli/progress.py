@@ -116,7 +116,7 @@ def report_remarks(samples: "Iterable[Sample]") -> None:
         say(words)
 
 
-def readable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Sample]":
+def usable_samples(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Sample]":
     """The samples whose images can be used; others are reported. For samples that are read many times."""
     from drethtr.datasets.sample import open_sample
 

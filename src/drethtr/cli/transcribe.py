@@ -37,7 +37,6 @@ from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Plan
 from drethtr.pages.flags import LAYOUT
 from drethtr.pages.job import PageJob
 from drethtr.pages.opening import open_selected
-from drethtr.pages.plan import JobPlan
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.selection import select
 from drethtr.pages.source import Original
@@ -222,22 +221,17 @@ def transcribe(*, options: TranscribeOptions, reading: ReadingOptions) -> None:
             return recognizer
 
         reading.refuse_decoder()
-        summary = run_indexed(options.open(), load, log, options.index, verbose=options.verbose)
+        job = options.open()
+        if options.index is None or not job.tasks:
+            summary = run_job(job, load, log, verbose=options.verbose)
+        else:
+            from drethtr.search.build import open_builder  # with the posteriors of readings, which only an index needs
+
+            recognizer = load()
+            with open_builder(options.index, recognizer, job.segmentation) as builder:
+                summary = run_job(job, lambda: recognizer, log, verbose=options.verbose, builder=builder)
     if summary.failed:
         raise typer.Exit(1 if summary.done or summary.stale else 2)
-
-
-def run_indexed(
-    job: PageJob, load: Callable[[], Recognizer], log: RunLog, index: Path | None, *, verbose: bool
-) -> JobSummary:
-    """Run a job, and add its pages to an index if one is given."""
-    if index is None or not job.tasks:
-        return run_job(job, load, log, verbose=verbose)
-    from drethtr.search.build import open_builder  # with the posteriors of readings, which only an index needs
-
-    recognizer = load()
-    with open_builder(index, recognizer, job.segmentation) as builder:
-        return run_job(job, lambda: recognizer, log, verbose=verbose, builder=builder)
 
 
 def run_job(
@@ -258,8 +252,11 @@ def run_job(
                 log.planned(plan, len(originals), "line" if job.of_lines else "page")
                 if builder is not None:
                     builder.expect(originals)
-                    for words in lacking(builder, plan):
-                        log.note(words)
+                    # Pages with results are not read again, and so do not come into the index either.
+                    done = (original for task in plan.done for original in task.originals)
+                    if lacking := sum(builder.store.state(builder.key(original)) is None for original in done):
+                        number = counted(lacking, "page")
+                        log.note(f"{number} with results, but not in the index; drethtr index adds what it lacks")
             case Skipped(error):
                 log.failed(error)
             case PageRead(original, page):
@@ -288,13 +285,6 @@ def run_job(
     return summary
 
 
-def lacking(builder: "Builder", plan: JobPlan) -> Iterator[str]:
-    """That pages with results, which are not read again, are not in the index either."""
-    done = (original for task in plan.done for original in task.originals)
-    if missing := sum(builder.store.state(builder.key(original)) is None for original in done):
-        yield f"{counted(missing, 'page')} with results, but not in the index; drethtr index adds what it lacks"
-
-
 def on_screen(document: Document, format: Format, *, alone: bool) -> bytes:
     """The content of a file in a format; as rows if it is one file among several, or a row of a table."""
     if format.row is not None and (format.header or not alone):
@@ -312,7 +302,7 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
     yield from original.remarks(page)
     yield from (f"{original.name}: {flag}" for flag in page.flags if flag.kind == LAYOUT)
     if verbose:
-        yield segmented(original, page, segmentation)
+        yield how_segmented(original, page, segmentation)
 
 
 def lines_unread(original: Original, page: Page) -> str:
@@ -324,7 +314,7 @@ def lines_unread(original: Original, page: Page) -> str:
     return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {which}"
 
 
-def segmented(original: Original, page: Page, segmentation: Segmentation) -> str:
+def how_segmented(original: Original, page: Page, segmentation: Segmentation) -> str:
     """How the lines of a page were segmented, for `--verbose`."""
     number = counted(len(page.lines), "line")
     if original.has_lines:

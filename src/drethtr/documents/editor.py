@@ -51,16 +51,11 @@ class Splicer(NamedTuple):
     def insert(self, parent: Element, after: Element | None, new: Sequence[ET.Element]) -> Edit:
         """Insert elements after a child of `parent`, or before its content; a self-closing tag is opened."""
         # Indented like its neighbors; in a file without rows, ours adds none either.
-        lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
-        content = "".join(self.written(element, lead if self.in_rows else "") for element in new)
+        lead = self.lead_within(parent) if self.in_rows else ""
+        content = "".join(self.written(element, lead) for element in new)
         if self.in_rows and not parent.children and not parent.text:
             content += self.lead(parent)
         return insertion(parent, after, content.encode())
-
-    def insert_existing(self, parent: Element, after: Element | None, contents: Sequence[bytes]) -> Edit:
-        """Insert elements given as bytes after a child of `parent`, or before its content."""
-        lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
-        return insertion(parent, after, b"".join(lead.encode() + one for one in contents))
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
         """Set, add or (with None) remove an attribute; other attributes keep their bytes."""
@@ -81,6 +76,10 @@ class Splicer(NamedTuple):
         last = self.markup.root.children[-1]
         safe = re.sub("-(?=-)", "- ", clean(text))  # XML forbids two hyphens in a comment
         return Edit(last.end, last.end, f"{self.lead(last)}<!-- {safe} -->".encode())
+
+    def lead_within(self, parent: Element) -> str:
+        """The white space before each child of an element."""
+        return self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
 
     def lead(self, element: Element) -> str:
         """The white space before an element."""
@@ -169,7 +168,7 @@ class Editor(ABC):
         """
 
     def set_parts(self, element: Element, parts: Sequence[Element | ET.Element]) -> Iterator[Edit]:
-        """Make these the parts of a text: those of the file stay where they are, others are new."""
+        """Make these the parts of a text, none to remove it: those of the file stay where they are, others are new."""
         known = element.all(*self.text_parts)
         before = [one for one in element.all(*self.before_text) if not known or one.start < known[0].start]
         after, new, staying = before[-1] if before else None, list[ET.Element](), set[int]()
@@ -184,10 +183,6 @@ class Editor(ABC):
         if new:
             yield self.splicer.insert(element, after, new)
         yield from (self.splicer.remove(part) for part in known if part.start not in staying)
-
-    def remove_text(self, element: Element) -> Iterator[Edit]:
-        """Remove the text and words of a line."""
-        yield from self.set_parts(element, ())
 
     @abstractmethod
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
@@ -305,7 +300,8 @@ class Editor(ABC):
             DataError: if the region has no id by which it could be found.
         """
         parent = self.region(region)
-        return self.splicer.insert_existing(parent, self.last_before_text(parent), contents)
+        lead = self.splicer.lead_within(parent).encode()
+        return insertion(parent, self.last_before_text(parent), b"".join(lead + one for one in contents))
 
     def last_before_text(self, region: Element) -> Element | None:
         """The child of a region without lines behind which its lines go."""

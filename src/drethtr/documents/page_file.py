@@ -97,9 +97,8 @@ class PageFile:
         """A digest of the file."""
         return revision_of(self.data)
 
-    @property
-    def editor(self) -> Editor:
-        """A new editor for the file."""
+    def new_editor(self) -> Editor:
+        """A new editor for the file, which assigns each id once; another one may assign the same."""
         editor = self.dialect.editor(self.markup, self.parsed)
         if self.gone:  # else ids are looked for when one is needed
             editor.ids.taken.update(self.gone)
@@ -122,7 +121,7 @@ class PageFile:
 
     def lost_tags(self, line_id: str, text: str) -> Sequence[str]:
         """The tags of people on a line that would be lost with a new text, because all that they mark is gone."""
-        return self.editor.lost_tags(self.element(line_id), text)
+        return self.new_editor().lost_tags(self.element(line_id), text)
 
     def line(self, line_id: str) -> TextLine:
         """A line of the page.
@@ -147,7 +146,7 @@ class PageFile:
 
     def with_places(self, lines: Iterable[TextLine]) -> Self:
         """The file with new baselines and polygons, where they differ."""
-        editor, edits = self.editor, list[Edit]()
+        editor, edits = self.new_editor(), list[Edit]()
         for new in lines:
             old = self.line(new.id)
             if (old.polygon, old.baseline) != (new.polygon, new.baseline):
@@ -160,7 +159,7 @@ class PageFile:
         All of it is one set of edits, so that a corrected line needs the file parsed once more. Edits must not overlap,
         and text and review share an attribute in PAGE: an editor sets both in one step.
         """
-        editor, edits, changed = self.editor, list[Edit](), dict[str, TextLine]()
+        editor, edits, changed = self.new_editor(), list[Edit](), dict[str, TextLine]()
         for new in lines:
             old, element = self.line(new.id), self.element(new.id)
             before, after = old.transcription, new.transcription
@@ -170,7 +169,7 @@ class PageFile:
                 edits += set_text(element, self.in_units(new), self.in_units(old))
             else:
                 if after is None and before is not None:
-                    edits += editor.remove_text(element)
+                    edits += editor.set_parts(element, ())
                 if reviewed:
                     edits += editor.set_review(element, new.review)
             changed[new.id] = as_read(new)
@@ -183,7 +182,7 @@ class PageFile:
         Raises:
             DataError: if there is no such line, or the format has no tags.
         """
-        return self.edited(self.editor.set_tags(self.element(line_id), tags))
+        return self.edited(self.new_editor().set_tags(self.element(line_id), tags))
 
     def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
         """The file with new lines after one that it has, as `with_lines_after`."""
@@ -200,7 +199,7 @@ class PageFile:
             raise DataError("a new line needs a baseline or a polygon", self.name)
         if (with_ids := self.with_ids()) is not self:
             return with_ids.with_lines_after(new)
-        editor, edits = self.editor, list[Edit]()
+        editor, edits = self.new_editor(), list[Edit]()
         first = next(iter(self.lines), None)
         if first is None and editor.first_region() is None:
             return self.edited([editor.add_region()]).with_lines_after(new)
@@ -213,7 +212,7 @@ class PageFile:
         file = self.edited(edits)
         file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in added])
         ahead = {first: new.get(None, ())}
-        editor, edits = file.editor, []
+        editor, edits = file.new_editor(), []
         for region in self.page.regions:
             here = list(region.lines)
             order = [one.id for line in here for one in (*ahead.get(line.id, ()), line, *new.get(line.id, ()))]
@@ -236,7 +235,7 @@ class PageFile:
             for element in order.walk()
             if element.attributes.get("REF") in line_ids
         ]
-        return file.edited(map(file.editor.splicer.remove, (*elements, *references))).following(self)
+        return file.edited(map(file.new_editor().splicer.remove, (*elements, *references))).following(self)
 
     def with_regions(self, regions: Sequence[Region]) -> Self:
         """The file with these regions in this order, each with its lines in order.
@@ -253,9 +252,9 @@ class PageFile:
         # Step by step, parsed in between: edits must not overlap, and a new or a moved element has no place before.
         added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
         file = self.with_ids()
-        file = file.edited(file.editor.new_regions(added))
+        file = file.edited(file.new_editor().new_regions(added))
         file = file.edited(file.moved_lines(wanted))
-        editor = file.editor
+        editor = file.new_editor()
         edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
         wanted = {id: lines for id, lines in wanted.items() if id in described}  # a picture without lines is none
@@ -268,9 +267,9 @@ class PageFile:
         edits += editor.set_regions(changes)
         file = file.edited(edits)
         gone = [region.id for region in file.page.regions if region.id not in wanted]
-        file = file.edited(file.editor.remove_regions(gone))
+        file = file.edited(file.new_editor().remove_regions(gone))
         if [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
-            file = file.edited(file.editor.order_regions(list(wanted)))
+            file = file.edited(file.new_editor().order_regions(list(wanted)))
         done = [(region.id, [line.id for line in region.lines]) for region in file.page.regions if region.id in wanted]
         if done != list(wanted.items()):
             raise DataError("the structure of this file does not allow this order", self.name)
@@ -278,7 +277,7 @@ class PageFile:
 
     def moved_lines(self, wanted: Mapping[str, Sequence[str]]) -> Iterator[Edit]:
         """Edits that give regions these lines: each takes the place of one that was there."""
-        splicer = self.editor.splicer
+        editor = self.new_editor()
         for region in self.page.regions:
             slots = [line.id for line in region.lines]
             new = list(wanted.get(region.id, ()))
@@ -288,13 +287,13 @@ class PageFile:
             elements = sorted(map(self.element, slots), key=lambda element: element.start)
             contents = [self.markup.utf8[(one := self.element(id)).start : one.end] for id in new]
             if not elements:
-                yield self.editor.insert_lines(region.id, contents)
+                yield editor.insert_lines(region.id, contents)
                 continue
             for place, element in enumerate(elements):
                 if place >= len(contents):
-                    yield splicer.remove(element)
+                    yield editor.splicer.remove(element)
                     continue
-                lead = splicer.lead(element).encode()
+                lead = editor.splicer.lead(element).encode()
                 rest = contents[place:] if place == len(elements) - 1 else contents[place : place + 1]
                 yield Edit(element.start, element.end, lead.join(rest))
 
@@ -339,7 +338,7 @@ class PageFile:
 
     def with_ids(self) -> Self:
         """The file in which each line has the id by which it is known, as its number may be another's from now on."""
-        return self.edited(self.editor.set_ids())
+        return self.edited(self.new_editor().set_ids())
 
     def following(self, before: Self) -> Self:
         """Update the texts of whole regions, as in PAGE, where they equalled the lines in the file `before`."""
@@ -348,7 +347,7 @@ class PageFile:
     def region_edits(self, before: Page, after: Page) -> Iterator[Edit]:
         """Edits of the texts of whole regions, where they equalled the lines of the page before."""
         texts = {region.id: texts_of(region) for region in before.regions}
-        elements = self.editor.region_texts()
+        elements = self.new_editor().region_texts()
         for region in after.regions:
             old, new, unicode = texts.get(region.id), texts_of(region), elements.get(region.id)
             if old is None or old == new or unicode is None:
@@ -367,13 +366,13 @@ class PageFile:
         # Once per version: a comment for each correction would make the file grow without end. What is read of a file
         # that was edited is not signed, or the edit could not be undone.
         if not any(comment.encode() in self.markup.utf8 for comment in (signature, SIGNATURE)):
-            edits.append(self.editor.splicer.comment(signature))
+            edits.append(self.new_editor().splicer.comment(signature))
         data = self.markup.encode(apply(self.markup.utf8, edits))
         return self.parse(data, self.name, self.image, lambda _: self.orientation)
 
     def free_id(self, wanted: str) -> str:
         """The wanted id, or a similar unused one."""
-        return self.editor.ids.claim(wanted)
+        return self.new_editor().ids.claim(wanted)
 
 
 def written_of(text: Transcription) -> tuple[str, tuple[PageWord, ...], float | None]:

@@ -63,13 +63,10 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
             reason = error
     if not chosen:
         raise reason
-    if len(chosen) == 1:
-        return Exported(
-            f"{stem_of(chosen[0])}{format.ending}", format.media, write_pages(workspace, chosen, format_name, model)
-        )
-    if format.together:
+    if len(chosen) == 1 or format.together:
+        stem = archive_path(chosen[0]).rpartition("/")[2] if len(chosen) == 1 else workspace.folder.name
         content = write_pages(workspace, chosen, format_name, model)
-        return Exported(f"{workspace.folder.name}{format.ending}", format.media, content)
+        return Exported(f"{stem}{format.ending}", format.media, content)
     files = ((archive_path(page), write_pages(workspace, [page], format_name, model)) for page in chosen)
     return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, format.archive(files))
 
@@ -179,8 +176,3 @@ def archive_path(page: FolderPage) -> str:
     stem = page.name if source.pages == 1 else page.name.removesuffix(f" page {source.number}")
     stem = stem[: len(stem) - len(source.path.suffix)]
     return stem_of_page(stem, source)
-
-
-def stem_of(page: FolderPage) -> str:
-    """The name of a page without folders."""
-    return archive_path(page).rpartition("/")[2]

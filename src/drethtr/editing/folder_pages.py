@@ -68,8 +68,9 @@ def find_pages(folder: Path, images: Path | None = None) -> list[FolderPage]:
         os.scandir(folder).close()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", folder) from error
-    files = [here / entry.name for here, entries in walk_visible(folder) for entry in entries if is_file(entry)]
-    copies = {copy for group in by_folder(files).values() for copy in searchable_copies(group)}
+    in_folders = [[here / entry.name for entry in entries if is_file(entry)] for here, entries in walk_visible(folder)]
+    files = [file for group in in_folders for file in group]
+    copies = {copy for group in in_folders for copy in searchable_copies(group)}
     scans = [file for file in files if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
     xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION], images)
     for scan in sorted(xml_files.keys() - set(scans)):
@@ -133,14 +134,6 @@ def visible_names(folder: Path) -> frozenset[str] | None:
 def natural(name: str) -> list[tuple[int, str]]:
     """A key for sorting in which page 10 follows page 9."""
     return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", name)]
-
-
-def by_folder(files: Sequence[Path]) -> Mapping[Path, list[Path]]:
-    """Files by the folder that they lie in."""
-    groups: dict[Path, list[Path]] = {}
-    for file in files:
-        groups.setdefault(file.parent, []).append(file)
-    return groups
 
 
 def match_to_scans(

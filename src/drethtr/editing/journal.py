@@ -232,6 +232,7 @@ class Journal:
     def steps(self, page_id: str) -> list[Step]:
         """The steps of a page, oldest first."""
         columns = "page, line, action, old, new, status, who, model, time"
+        # Numbers as texts, since `texts` leaves out rows with anything else.
         statement = (
             f"SELECT CAST(first AS TEXT), CAST(last AS TEXT), CAST(of AS TEXT), {columns} FROM change "
             "JOIN (SELECT first, last, of FROM step WHERE page = ? ORDER BY first DESC LIMIT ?) "

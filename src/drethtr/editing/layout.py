@@ -111,7 +111,7 @@ def cut(
     file: PageFile, points: Mapping[str, Sequence[tuple[int, int]]], context: PageContext, offset: int | None = None
 ) -> Changed:
     """A file with lines cut at points, each from its end to its start; the first part keeps the id."""
-    ids, changed = file.editor.ids, list[TextLine]()
+    ids, changed = file.new_editor().ids, list[TextLine]()
     new = dict[str, list[TextLine]]()
     for id, of_line in points.items():
         first, rest = in_writing_direction(file.line(id)), list[TextLine]()

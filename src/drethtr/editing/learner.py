@@ -101,10 +101,10 @@ class Learner:
         self.models: dict[str, Path] = {}
         self.thread: Thread | None = None
         self.lock = RLock()  # for whoever starts, adopts or discards
-        for left in self.place("").glob("*"):  # models that nobody has adopted
+        for left in self.folder_of("").glob("*"):  # models that nobody has adopted
             remove_marked(left)
 
-    def place(self, job: str) -> Path:
+    def folder_of(self, job: str) -> Path:
         """The folder of a job."""
         return self.workspace.folder / FOLDER / LEARN / job
 
@@ -152,7 +152,7 @@ class Learner:
 
     def run(self, job: Job, adapter: bool) -> None:
         """Run a job, in its own thread."""
-        place = self.place(job.id)
+        place = self.folder_of(job.id)
         with self.jobs.in_progress(job, cancelled="nothing was changed"):
             self.jobs.update(job, message="gathering confirmed lines")
             try:
@@ -194,7 +194,7 @@ class Learner:
             Cancelled: if the job is.
             DataError: with the last line of its output, if it fails.
         """
-        log = self.place(job.id) / "log.txt"
+        log = self.folder_of(job.id) / "log.txt"
         command = drethtr_command(["model", "finetune", *arguments, "--device", self.device])
         with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
@@ -257,7 +257,7 @@ class Learner:
         """Remove the model of a job; an adopted copy stays."""
         with self.lock:
             if self.models.pop(job.id, None) is not None:
-                remove_marked(self.place(job.id))
+                remove_marked(self.folder_of(job.id))
 
 
 def gather(workspace: Workspace, check: Callable[[], None]) -> list[tuple[str, str, Sample]]:

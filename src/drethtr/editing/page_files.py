@@ -165,16 +165,13 @@ class PageFiles:
             self.check_folder()
             return None
         source, name = page.source, str(page.xml_path.relative_to(self.folder))
-        if source is None:
-            return self.known(page, self.files.get((page.id, data, None), lambda: PageFile.parse(data, name)))
-        image = (source.path, *self.scans.size(source))
+        image = None if source is None else (source.path, *self.scans.size(source))
 
         def turned(described: Page) -> int:
-            return orientation_of(described, source, lambda: self.scans.gray(source))
+            return 1 if source is None else orientation_of(described, source, lambda: self.scans.gray(source))
 
-        return self.known(
-            page, self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image, turned))
-        )
+        file = self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image, turned))
+        return self.known(page, file)
 
     def known(self, page: FolderPage, file: PageFile) -> OpenPage:
         """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""

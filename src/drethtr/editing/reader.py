@@ -216,7 +216,7 @@ class Reader:
         def work(opened: OpenPage) -> Changed:
             if opened.file.page.lines or not lines:
                 return Changed(opened.file, (), ())
-            ids = self.workspace.for_new_lines(opened).editor.ids
+            ids = self.workspace.for_new_lines(opened).new_editor().ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
             return Changed(opened.file.with_new_lines(new, None), (), notes_of(page, new))
 

@@ -12,7 +12,7 @@ from drethtr.editing.journal import Change
 
 def with_free_ids(file: PageFile, regions: Sequence[Region]) -> list[Region]:
     """Regions, those that would share an id with others under free ones."""
-    ids, seen, found = file.editor.ids, set[str](), list[Region]()
+    ids, seen, found = file.new_editor().ids, set[str](), list[Region]()
     for region in regions:
         if region.id in seen or region.id not in file.region_ids:
             region = replace(region, id=ids.claim(region.id))

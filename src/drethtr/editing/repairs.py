@@ -63,7 +63,7 @@ class Replace(Action):
 
     def found_beside(self, kept: Sequence[TextLine], file: PageFile) -> list[Region]:
         """The regions that were found, without lines where others are kept; lines and tables have ids that are free."""
-        ids, taken = file.editor.ids, [box for line in kept if (box := line.box)]
+        ids, taken = file.new_editor().ids, [box for line in kept if (box := line.box)]
         tables = {
             table: ids.claim("table")
             for table in dict.fromkeys(region.cell.table for region in self.regions if region.cell)

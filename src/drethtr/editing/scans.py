@@ -20,7 +20,7 @@ from drethtr.images.line import Line
 from drethtr.images.page import PageSource
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine
-from drethtr.layout.given import GivenLine, Outlines, complete, without_bands
+from drethtr.layout.given import GivenLine, Outlines, complete, with_usable_outlines
 
 THUMBNAIL = 240
 """Width in pixels."""
@@ -122,7 +122,7 @@ class Scans:
     def complete_line(self, page: FolderPage, gray: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
         """A line with the baseline or polygon that it lacks, estimated from the image and the other lines of its page.
 
-        A polygon that is a band of a fixed height counts as lacking, as wherever lines are read.
+        A polygon that is not to be used counts as lacking, as wherever lines are read.
 
         Raises:
             DataError: if it has neither.
@@ -130,8 +130,9 @@ class Scans:
         if not line.is_placed:
             raise DataError(f"line {line.id!r} has no place on the page")
         others = [other for other in lines if other.id != line.id and other.is_placed]
+        # In one order, whichever line is asked for, so that what is found for all of them is found once.
         every = sorted((line, *others), key=lambda one: one.id)
-        number, given = every.index(line), without_bands(list(map(GivenLine.of, every)), self.outlines)
+        number, given = every.index(line), with_usable_outlines(list(map(GivenLine.of, every)), self.outlines)
         if given[number].polygon is not None:
             return complete(gray, [given[number]], Outlines.GIVEN)[0]
         # For all lines at once: they bound each other, and the next one to be shown is of the same page.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import Self
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Edit, apply
@@ -46,13 +46,6 @@ Sides = tuple[str | None, str | None]
 """A part before and after a change; None if it was not there."""
 
 
-class Parts(NamedTuple):
-    """A file taken apart."""
-
-    frame: str
-    parts: Mapping[Part, str]
-
-
 @dataclass(frozen=True)
 class Difference:
     """The parts of a page file that a change made different, before and after."""
@@ -63,11 +56,10 @@ class Difference:
     @classmethod
     def between(cls, before: PageFile, after: PageFile) -> Self:
         """What is different in a file after a change."""
-        old, new = parts_of(before), parts_of(after)
-        keys = {*old.parts, *new.parts}
-        sides = {key: (old.parts.get(key), new.parts.get(key)) for key in sorted(keys)}
+        (old_frame, old), (new_frame, new) = taken_apart(before), taken_apart(after)
+        sides = {key: (old.get(key), new.get(key)) for key in sorted({*old, *new})}
         changed = {key: both for key, both in sides.items() if both[0] != both[1]}
-        return cls((old.frame, new.frame) if old.frame != new.frame else None, changed)
+        return cls((old_frame, new_frame) if old_frame != new_frame else None, changed)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -117,8 +109,8 @@ class Difference:
         Raises:
             DataError: if somebody has changed the same part since.
         """
-        now = parts_of(file)
-        parts: dict[Part, str | None] = dict(now.parts)
+        frame, now = taken_apart(file)
+        parts: dict[Part, str | None] = {**now}
         # A part that is as before takes the new one, and one that is as after stays; any other is merged or refused.
         for (kind, id), (old, new) in self.parts.items():
             have = parts.get((kind, id))
@@ -129,30 +121,29 @@ class Difference:
                 if merged is None:
                     raise DataError(f"line {id!r} was changed since; undo that first")
                 parts[kind, id] = merged
-        frame = now.frame
         if self.frame is not None and frame != self.frame[1]:
             old_frame, new_frame = self.frame
             found = new_frame if frame == old_frame else merge(str(old_frame), frame, str(new_frame), TAGS)
             if found is None:
                 raise DataError("the order or the regions were changed since; undo that first")
             frame = found
-        return file.replaced(assembled(Parts(frame, {key: part for key, part in parts.items() if part is not None})))
+        return file.replaced(assembled(frame, {key: part for key, part in parts.items() if part is not None}))
 
 
-def parts_of(file: PageFile) -> Parts:
-    """A file taken apart."""
+def taken_apart(file: PageFile) -> tuple[str, dict[Part, str]]:
+    """The frame of a file, and its parts."""
     utf8, parts, edits = file.markup.utf8, dict[Part, str](), list[Edit]()
     spans = [((LINE, id), element.start, element.end) for id, element in file.parsed.lines.items()]
-    texts = file.editor.region_texts().items()
+    texts = file.new_editor().region_texts().items()
     spans += [((TEXT, id), unicode.inside, unicode.inside_end) for id, unicode in texts if id in file.region_ids]
     for (kind, id), start, end in spans:
         parts[kind, id] = utf8[start:end].decode()
         edits.append(Edit(start, end, f"\0{kind} {id}\0".encode()))
-    return Parts(apply(utf8, edits).decode(), parts)
+    return apply(utf8, edits).decode(), parts
 
 
-def assembled(parts: Parts) -> str:
-    """A file put together again.
+def assembled(frame: str, parts: Mapping[Part, str]) -> str:
+    """A file put together again from its frame and its parts.
 
     Raises:
         DataError: if a part has no place, or a place no part, since two changes do not fit together.
@@ -162,10 +153,10 @@ def assembled(parts: Parts) -> str:
     def put(found: re.Match[str]) -> str:
         kind, _, id = found[1].partition(" ")
         placed.append((kind, id))
-        return parts.parts.get((kind, id), "")
+        return parts.get((kind, id), "")
 
-    whole = PLACEHOLDER.sub(put, parts.frame)
-    if sorted(placed) != sorted(parts.parts):
+    whole = PLACEHOLDER.sub(put, frame)
+    if sorted(placed) != sorted(parts):
         raise DataError("lines were added or removed since; undo that first")
     return whole
 

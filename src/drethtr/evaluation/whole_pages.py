@@ -235,8 +235,7 @@ def collections_of(names: Sequence[str]) -> dict[str, list[str]]:
 
 def lines_with_text(original: Original) -> list[TextLine]:
     """The lines with a text in the file of a page."""
-    page = original.given()
-    return [line for line in page.lines if line.text.strip()] if page is not None else []
+    return [line for line in original.given_lines() if line.text.strip()]
 
 
 def read_and_compare(

@@ -227,7 +227,7 @@ less than 0.2. The limit is high because a page that is taken for a copy would b
 
 
 class Frame(NamedTuple):
-    """A frame of a TIFF by its number, with its width and height."""
+    """A frame of a TIFF by its number, with its width and height as its tags tell them."""
 
     number: int
     size: tuple[int, int]
@@ -248,7 +248,7 @@ def page_frames(image: Image.Image, limit: int) -> Iterator[int]:
             raise DataError(f"has more than {limit:,} frames; split it", tiff.filename)
         if is_aside(tiff):
             continue
-        frame = Frame(number, size_of(tiff))
+        frame = Frame(number, (number_in(tiff, WIDTH), number_in(tiff, HEIGHT)))
         if page is not None and is_copy(tiff, page, frame):
             page = max(page, frame, key=attrgetter("size"))
             continue
@@ -282,11 +282,6 @@ def is_aside(tiff: TiffImageFile) -> bool:
     """Whether the tags say that a frame is a mask or a reduced copy."""
     aside = number_in(tiff, NEW_TYPE) & (REDUCED | MASK) or number_in(tiff, OLD_TYPE) == OLD_REDUCED
     return bool(aside) or number_in(tiff, PHOTOMETRIC) == MASK_PHOTOMETRIC
-
-
-def size_of(tiff: TiffImageFile) -> tuple[int, int]:
-    """Width and height of a frame as its tags tell them."""
-    return number_in(tiff, WIDTH), number_in(tiff, HEIGHT)
 
 
 def is_copy(tiff: TiffImageFile, one: Frame, other: Frame) -> bool:

@@ -74,12 +74,12 @@ def open_line(source: ImageSource) -> Line:
     if not isinstance(source, str | Path | bytes):
         return load_line(source)
     plain = bytes(source) if isinstance(source, bytes) else source  # a subclass might not be picklable
-    shape, pixels = sandboxed(name_of(source), decoded, plain)
+    shape, pixels = sandboxed(name_of(source), shape_and_pixels, plain)
     return np.frombuffer(pixels, np.uint8).reshape(shape)
 
 
-def decoded(source: str | Path | bytes) -> Answer:
-    """Shape and pixels of a line."""
+def shape_and_pixels(source: str | Path | bytes) -> Answer:
+    """Those of a line; `open_line` calls this in another process."""
     line = load_line(source)
     return line.shape, np.ascontiguousarray(line).data
 

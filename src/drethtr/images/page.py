@@ -68,7 +68,7 @@ class PageSource:
         Raises:
             DataError: naming the page, if it is damaged.
         """
-        (width, height), _ = self.opened(page_file.size)
+        (width, height), _ = self.in_sandbox(page_file.size)
         return width, height
 
     def orientation(self) -> int:
@@ -77,7 +77,7 @@ class PageSource:
         Raises:
             DataError: naming the page, if it is damaged.
         """
-        orientation, _ = self.opened(page_file.orientation)
+        orientation, _ = self.in_sandbox(page_file.orientation)
         return int(orientation)
 
     def gray(self) -> Line:
@@ -86,7 +86,7 @@ class PageSource:
         Raises:
             DataError: naming the page, if it is damaged, empty or larger than `MAX_PIXELS`.
         """
-        shape, pixels = self.opened(page_file.gray)
+        shape, pixels = self.in_sandbox(page_file.gray)
         return np.frombuffer(pixels, np.uint8).reshape(shape)
 
     def image(self) -> Image.Image:
@@ -95,14 +95,14 @@ class PageSource:
         Raises:
             DataError: as `gray` does.
         """
-        (mode, width, height, dpi), pixels = self.opened(page_file.image)
+        (mode, width, height, dpi), pixels = self.in_sandbox(page_file.image)
         image = Image.frombytes(mode, (width, height), pixels)
         if dpi is not None:
             image.info["dpi"] = tuple(dpi)
         return image
 
-    def opened(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
-        """What a function of `page_file` says of the page."""
+    def in_sandbox(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
+        """What a function of `page_file` says of the page, in a process of limited memory and time."""
         return sandboxed(self.name, function, self.path, self.frame, self.name)
 
 

@@ -252,8 +252,10 @@ def look_at(path: Path) -> Facts:
     """
     ending = path.suffix.lower()
     if ending not in (DESCRIPTION, ".json"):
-        sources = open_pages(path)
-        return Facts(Kind.IMAGE, tuple(source.frame for source in sources), is_line_image(sources))
+        sources, is_line = open_pages(path), False
+        with suppress(DataError):  # a damaged image has no shape
+            is_line = len(sources) == 1 and sources[0].is_alone and is_line_shaped(*sources[0].size())
+        return Facts(Kind.IMAGE, tuple(source.frame for source in sources), is_line)
     data = first_bytes(path, MAX_BYTES + 1)
     head = data[:HEAD].replace(b"\0", b"")  # in UTF-16 every other byte is 0
     if ending == DESCRIPTION and METS.search(head):
@@ -279,10 +281,3 @@ def is_manifest_data(data: bytes) -> bool:
     except (ValueError, RecursionError):
         return MANIFEST in data[:HEAD]  # damaged, as is said when it is read
     return isinstance(content, dict) and MANIFEST.decode() in json.dumps(content.get("@context"))
-
-
-def is_line_image(sources: Sequence[PageSource]) -> bool:
-    """Whether an image has the shape of a single line; false for PDFs, and for damaged images."""
-    with suppress(DataError):
-        return len(sources) == 1 and sources[0].is_alone and is_line_shaped(*sources[0].size())
-    return False

@@ -59,7 +59,9 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
         DataError: if it cannot be read, is a collection, or has no pages.
     """
     manifest = read_manifest(path)
-    canvases = list(canvases_of(manifest))
+    # Version 3 has the canvases themselves, version 2 those of its first sequence; others are other orders of the same.
+    inside = objects(manifest, "items") or objects(next(iter(objects(manifest, "sequences")), {}), "canvases")
+    canvases = [item for item in inside if kind_of(item) == "Canvas"]
     if not canvases:
         raise DataError(f"a IIIF file without pages{advice(manifest)}", path)
     pages = list(islice((page for canvas in canvases for page in pages_of(path, canvas)), MAX_PAGES + 1))
@@ -83,13 +85,6 @@ def read_manifest(path: Path) -> JSONObject:
     if not isinstance(content, dict):
         raise DataError("not a IIIF manifest", path)
     return content
-
-
-def canvases_of(manifest: JSONObject) -> Iterator[JSONObject]:
-    """The canvases; each is a page."""
-    # Version 3 has the canvases themselves, version 2 those of its first sequence; others are other orders of the same.
-    inside = objects(manifest, "items") or objects(next(iter(objects(manifest, "sequences")), {}), "canvases")
-    return (item for item in inside if kind_of(item) == "Canvas")
 
 
 def pages_of(path: Path, canvas: JSONObject) -> Iterator[VolumePage]:

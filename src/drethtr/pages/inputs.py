@@ -154,7 +154,8 @@ def in_folder(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Pa
     """
     if found := pages_in(folder, endings, catalog):
         return found
-    there = deeper(folder, READABLE | {DESCRIPTION})
+    some_below = are_below(folder, READABLE | {DESCRIPTION})
+    there = "; subfolders have some: read them with --recursive" if some_below else ""
     raise DataError(f"no images in this folder ({', '.join(sorted(READABLE))}), nor PAGE or ALTO files{there}", folder)
 
 
@@ -225,11 +226,6 @@ def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> 
     files_of_pages = scans | {file.stem for file in pdfs}
     copies = [file for file in pdfs if file.stem in scans or part_of(file.stem) in files_of_pages]
     return set(filter((catalog or Catalog()).is_ours, copies))
-
-
-def deeper(folder: Path, endings: Set[str]) -> str:
-    """Advice for the error, if subfolders have files of these kinds."""
-    return "; subfolders have some: read them with --recursive" if are_below(folder, endings) else ""
 
 
 def are_below(top: Path, endings: Set[str], output: Path | None = None) -> bool:

@@ -39,7 +39,6 @@ from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import read_page
-from drethtr.images.line import Line
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
 from drethtr.pages.results import is_copy, is_edited, is_worked_on, refuse_replacing_results, write_result, write_update
@@ -255,8 +254,9 @@ class Run:
     def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read images of single lines, several at a time."""
         opened = (
-            ((task, record, line := or_error(WholeLine.open, task.originals[0], self.recognizer)), pixels_of(line))
+            ((task, record, line), line if isinstance(line, DataError) else line.pixels)
             for task, record in self.won(tasks)
+            for line in [or_error(WholeLine.open, task.originals[0], self.recognizer)]
         )
         for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):
             [original] = task.originals
@@ -273,15 +273,15 @@ class Run:
     def pages(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read files page by page; pages of a file with several are kept until the last one is read."""
         chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
-        reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
+        read_by = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
         sheets = list[Sheet | None]()
-        for task, record, original, segment in self.segmented(tasks, reader):
+        for task, record, original, segment in self.segmented_ahead(tasks, read_by):
             read = partial(self.page, segment=segment)
             try:
                 if task.cache is None:
                     page = read(original)
                 else:
-                    page = task.cache.page(original, read, reader, self.provenance)
+                    page = task.cache.page(original, read, read_by, self.provenance)
             except DataError as error:
                 self.report(Skipped(error))
                 sheets.append(None)
@@ -291,8 +291,8 @@ class Run:
                 yield task, record, sheets
                 sheets = []
 
-    def segmented(
-        self, tasks: Iterable[FileTask], reader: str
+    def segmented_ahead(
+        self, tasks: Iterable[FileTask], read_by: str
     ) -> Iterator[tuple[FileTask, Recorder, Original, Segment]]:
         """Each page of each file. While a page is read, other threads segment the next ones that were not read before.
 
@@ -306,7 +306,7 @@ class Run:
                 if self.job.force and task.cache is not None:
                     task.cache.remove()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
-                    is_read = task.cache is not None and task.cache.has(original, reader)
+                    is_read = task.cache is not None and task.cache.has(original, read_by)
                     segment = partial(self.segment, original, max(1, threads // (ahead + 1)))
                     wait = pool.submit(segment).result if ahead and not is_read else segment
                     waiting.append((task, record, original, wait))
@@ -353,7 +353,8 @@ class Run:
         self.failed += len(sheets) - len(read)
         for original, sheet in zip(task.originals, sheets, strict=True):
             if sheet is not None:
-                self.doubts.add_page(sheet.page, lines_with_text(original) if self.job.fills else frozenset())
+                given = original.given_lines() if self.job.fills else ()
+                self.doubts.add_page(sheet.page, {line.id for line in given if line.transcription is not None})
         if not read:
             return
         if task.updated is not None and (self.job.force or task.in_place or not is_there(task.updated)):
@@ -390,30 +391,13 @@ class Run:
             self.planner.forget_pages(task)
 
 
-def pixels_of(line: WholeLine | DataError) -> Line | DataError:
-    """The pixels of a line that was opened; an error stays."""
-    return line if isinstance(line, DataError) else line.pixels
-
-
-def lines_with_text(original: Original) -> frozenset[str]:
-    """The ids of the given lines that have text.
-
-    Raises:
-        DataError: if their description can no longer be read.
-    """
-    given = original.given()
-    lines = given.lines if given is not None else ()
-    return frozenset(line.id for line in lines if line.transcription is not None)
-
-
 def texts_of_people(original: Original) -> int:
     """The number of given lines with a text that no program states a confidence for, and that is not kept.
 
     Raises:
         DataError: if their description can no longer be read.
     """
-    given = original.given()
-    return sum(is_of_person(line) and not line.is_reviewed for line in (given.lines if given is not None else ()))
+    return sum(is_of_person(line) and not line.is_reviewed for line in original.given_lines())
 
 
 def is_of_person(line: TextLine) -> bool:

@@ -42,11 +42,11 @@ class ReadLine(NamedTuple):
 def strips_of(gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterator[tuple[int, Strip]]:
     """The strips of the lines that can be read, with the numbers of these."""
     for number, line in enumerate(lines):
-        if (strip := readable(gray, line, recognizer)) is not None:
+        if (strip := readable_strip(gray, line, recognizer)) is not None:
             yield number, strip
 
 
-def readable(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
+def readable_strip(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
     """The straightened line, dark on light; None if it has no area, or is far too long for its height."""
     try:
         strip = straighten(gray, line.baseline, line.polygon)
@@ -55,7 +55,7 @@ def readable(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
         return None
 
 
-def read_lines(gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterator[tuple[int, ReadLine]]:
+def read_found_lines(gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterator[tuple[int, ReadLine]]:
     """The lines of a page that can be read, with their numbers."""
     return read_strips(lines, strips_of(gray, lines, recognizer), recognizer.read_lines)
 

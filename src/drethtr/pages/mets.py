@@ -88,7 +88,9 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     """
     root = parse(first_bytes(path, MAX_BYTES + 1), str(path)).root
     listed = {id: file for section in root.all("fileSec") for id, file in files_in(section, "")}
-    candidates = [list(divisions_of(structure)) for structure in structures(root)]
+    # The physical structure first.
+    structures = sorted(root.all("structMap"), key=lambda one: one.attributes.get("TYPE", "").upper() != "PHYSICAL")
+    candidates = [list(divisions_of(structure)) for structure in structures]
     with_files = (parts for parts in candidates if any(part.all("fptr") for part in parts))
     divisions = next(with_files, next(filter(None, candidates), []))
     if not divisions:
@@ -116,11 +118,6 @@ def files_in(group: Element, use: str) -> Iterator[tuple[str, ListedFile]]:
             yield from files_in(child, own)
 
 
-def structures(root: Element) -> Sequence[Element]:
-    """The structures of the volume, the physical one first."""
-    return sorted(root.all("structMap"), key=lambda one: one.attributes.get("TYPE", "").upper() != "PHYSICAL")
-
-
 def divisions_of(structure: Element) -> Iterator[Element]:
     """The pages of a structure, in order.
 
@@ -132,18 +129,14 @@ def divisions_of(structure: Element) -> Iterator[Element]:
     if all(division.attributes.get("ORDER", "").isdecimal() for division in inside):
         inside.sort(key=lambda division: float(division.attributes["ORDER"]))
     for division in inside:
-        has_files, has_type = bool(division.all("fptr")), is_page(division)
+        has_files = bool(division.all("fptr"))
+        has_type = PAGE_TYPE.search(division.attributes.get("TYPE", "").replace("_", " ")) is not None
         below = [] if has_files and has_type else list(divisions_of(division))
         is_volume = structure.name == "structMap" and division.all("div")
         if below:
             yield from below
         elif has_type or (has_files and not is_volume):
             yield division
-
-
-def is_page(division: Element) -> bool:
-    """Whether the type of a part of the structure is that of a page."""
-    return PAGE_TYPE.search(division.attributes.get("TYPE", "").replace("_", " ")) is not None
 
 
 def files_of(division: Element, listed: Mapping[str, ListedFile]) -> tuple[Sequence[ListedFile], Sequence[str]]:

@@ -93,7 +93,9 @@ def open_selected(
         try:
             if update:
                 refuse_no_update(file, originals[0], in_place=selection.output is None)
-            refuse_unreadable(originals)
+            reasons = [original.error for original in originals if original.error is not None]
+            if len(reasons) == len(originals):
+                raise reasons[0]  # before the model is loaded; a single page of several is only skipped
             of_lines = of_lines and all(map(segmentation.is_line_image, originals))
         except DataError as error:
             errors.append(error)
@@ -115,17 +117,6 @@ def open_selected(
     return PageJob(
         selection, tuple(tasks), tuple(errors), wanted, segmentation, update=update, force=force, of_lines=of_lines
     )
-
-
-def refuse_unreadable(originals: Sequence[Original]) -> None:
-    """Refuse a file none of whose pages can be read, before the model is loaded; a single page is only skipped.
-
-    Raises:
-        DataError: why the first page cannot be read.
-    """
-    errors = [original.error for original in originals if original.error is not None]
-    if len(errors) == len(originals):
-        raise errors[0]
 
 
 def refuse_no_update(file: Path, original: Original, *, in_place: bool) -> None:

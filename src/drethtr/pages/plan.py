@@ -95,6 +95,7 @@ class Planner:
         if task.in_place:
             changed = self.folders.time_of(task.path)
             return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
+        # A format that keeps pages together has one file, which counts for each of them.
         return any(
             work_in(path) and not self.records.is_as_written(path)  # with what was corrected in another result
             for name, paths in task.targets.items()

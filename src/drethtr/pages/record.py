@@ -14,39 +14,6 @@ from drethtr.base.links import refuse_foreign
 from drethtr.documents.read import first_bytes
 from drethtr.pages.catalog import Catalogued, Facts, Folders
 
-CHUNK = 1 << 20
-
-
-def state_of(files: Iterable[Path]) -> str:
-    """Size and time of files now; if these are unchanged, so is the content.
-
-    Raises:
-        DataError: naming a file that cannot be accessed.
-    """
-    return Folders().state_of(files)
-
-
-def digest_of(files: Iterable[Path], contents: Mapping[Path, bytes] | None = None) -> bytes:
-    """A digest of the contents of files, 16 bytes.
-
-    Args:
-        contents: Contents that were read before; other files are opened.
-
-    Raises:
-        DataError: naming a file that cannot be read.
-    """
-    digest, known = blake2b(digest_size=16), contents or {}
-    for path in files:
-        try:
-            with BytesIO(known[path]) if path in known else path.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", path) from error
-        digest.update(b"\0")
-    return digest.digest()
-
-
 RECORD = ".drethtr.jsonl"
 """The name of the record in a folder of results."""
 
@@ -185,3 +152,36 @@ class Records:
         """
         entry = self.of(result.parent).results.get(result.name)
         return entry is not None and entry.written == digest_of([result]).hex()
+
+
+CHUNK = 1 << 20
+
+
+def state_of(files: Iterable[Path]) -> str:
+    """Size and time of files now; if these are unchanged, so is the content.
+
+    Raises:
+        DataError: naming a file that cannot be accessed.
+    """
+    return Folders().state_of(files)
+
+
+def digest_of(files: Iterable[Path], contents: Mapping[Path, bytes] | None = None) -> bytes:
+    """A digest of the contents of files, 16 bytes.
+
+    Args:
+        contents: Contents that were read before; other files are opened.
+
+    Raises:
+        DataError: naming a file that cannot be read.
+    """
+    digest, known = blake2b(digest_size=16), contents or {}
+    for path in files:
+        try:
+            with BytesIO(known[path]) if path in known else path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    digest.update(chunk)
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", path) from error
+        digest.update(b"\0")
+    return digest.digest()

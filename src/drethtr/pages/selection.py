@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os.path import commonpath
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -63,28 +64,6 @@ def span_of(part: str, whole: str) -> Span:
     return span
 
 
-class PageChooser:
-    """Chooses the pages of files that are in some ranges, or all without ranges.
-
-    The pages of a file with several are numbered in the file; other files are numbered by their position in the folder.
-    """
-
-    def __init__(self, ranges: PageRanges | None, files: Sequence[Path]) -> None:
-        self.ranges = ranges
-        counts: Counter[Path] = Counter()
-        self.places: dict[Path, int] = {}
-        for file in files if ranges is not None else ():
-            counts[file.parent] += 1
-            self.places[file] = counts[file.parent]
-
-    def of(self, file: Path, originals: tuple[Original, ...]) -> tuple[Original, ...]:
-        """The chosen pages of a file; may be empty."""
-        if self.ranges is None:
-            return originals
-        place = self.places[file] if len(originals) == 1 else None
-        return tuple(original for original in originals if (place or original.source.number) in self.ranges)
-
-
 @dataclass(frozen=True)
 class Selection:
     """Files to read.
@@ -93,7 +72,7 @@ class Selection:
     remarks     what else was left out, in sentences
     output      the folder for results, if one is given
     folders     the folder for the results of each file; empty without `output`
-    chooser     chooses their pages
+    ranges      of the pages to read; None for all
     catalog     knows what the files are
     records     the records of the folders for results, each read once
     """
@@ -103,7 +82,7 @@ class Selection:
     remarks: tuple[str, ...]
     output: Path | None
     folders: Mapping[Path, Path]
-    chooser: PageChooser
+    ranges: PageRanges | None
     catalog: Catalog
     records: Records
 
@@ -121,7 +100,7 @@ class Selection:
         opened = found = 0
         for file in self.files:
             try:
-                chosen = self.chooser.of(file, open_originals(file, self.catalog))
+                chosen = self.chosen(file, open_originals(file, self.catalog))
             except DataError as error:
                 skip(error)
             else:
@@ -136,6 +115,26 @@ class Selection:
         """All chosen pages; see `opened`."""
         for _, chosen in self.opened(skip):
             yield from chosen
+
+    def chosen(self, file: Path, originals: tuple[Original, ...]) -> tuple[Original, ...]:
+        """The pages of a file that are in the ranges; may be empty.
+
+        The pages of a file with several are numbered in the file; other files by their position in the folder.
+        """
+        if self.ranges is None:
+            return originals
+        place = self.places[file] if len(originals) == 1 else None
+        return tuple(original for original in originals if (place or original.source.number) in self.ranges)
+
+    @cached_property
+    def places(self) -> Mapping[Path, int]:
+        """The position of each file among those of its folder, from 1."""
+        counts: Counter[Path] = Counter()
+        places = {}
+        for file in self.files:
+            counts[file.parent] += 1
+            places[file] = counts[file.parent]
+        return places
 
 
 def select(
@@ -167,7 +166,7 @@ def select(
     if output is not None:
         refuse_file(output)
     records = Records()
-    catalog = Catalog(None if output is None else records.of(output).inputs, images_in(images))
+    catalog = Catalog(None if output is None else records.of(output).inputs, image_folder(images))
     names = [str(name) for name in inputs]
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
@@ -177,7 +176,7 @@ def select(
         if not recursive and are_below(Path(name), READABLE, output)
     )
     every = (*remarks, *passed_over(files, catalog))
-    return Selection(tuple(files), tuple(errors), every, output, folders, PageChooser(ranges, files), catalog, records)
+    return Selection(tuple(files), tuple(errors), every, output, folders, ranges, catalog, records)
 
 
 def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
@@ -194,7 +193,7 @@ def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
                 yield f"{own}: not read, although {work}, but {file} of another program; move one of them away"
 
 
-def images_in(folder: Path | None) -> Path | None:
+def image_folder(folder: Path | None) -> Path | None:
     """The folder of images that a user names.
 
     Raises:

@@ -1,6 +1,6 @@
 """Pages to read: image files, PDFs, and PAGE, ALTO or JSON files with lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -12,11 +12,11 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import DESCRIPTION, image_beside, page_among, page_stem, was_renamed, without_number
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.markup import MAX_BYTES
-from drethtr.documents.page import Page
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes, page_in, read_page, size_of
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
-from drethtr.layout.given import GivenLine, Outlines, bands_among
+from drethtr.layout.given import GivenLine, Outlines, redrawn_among
 from drethtr.layout.orientation import on_scan
 from drethtr.pages.catalog import Catalog, Kind
 from drethtr.pages.iiif import pages_of_manifest
@@ -133,12 +133,21 @@ class Original:
             return None
         return content.page if self.has_lines else replace(content.page, regions=())
 
+    def given_lines(self) -> Sequence[TextLine]:
+        """The lines as described; none without a description.
+
+        Raises:
+            DataError: if the description cannot be read.
+        """
+        given = self.given()
+        return () if given is None else given.lines
+
     def remarks(self, page: Page) -> Iterator[str]:
         """What was not used as its files say, now that the page was read: images, outlines, single values."""
         if isinstance(self.source, VolumePage):
             yield from self.source.remarks
         if self.redrawn(page):
-            yield f"{self.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
+            yield f"{self.name}: outlines that are slivers or bands are redrawn; --outlines given keeps them"
         yield from self.odd_values(page)
 
     def odd_values(self, page: Page) -> Iterator[str]:
@@ -152,7 +161,7 @@ class Original:
         """The number of given lines of a page whose outlines were not used, but redrawn."""
         if not self.has_lines or self.outlines is not Outlines.AUTO:
             return 0
-        return sum(bands_among([GivenLine.of(line) for line in page.lines]).values())
+        return len(redrawn_among([GivenLine.of(line) for line in page.lines], self.outlines))
 
     def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.

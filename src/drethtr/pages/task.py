@@ -46,28 +46,31 @@ class PageCache:
     def __post_init__(self) -> None:
         refuse_link(self.folder)
 
-    def page(self, original: Original, read: ReadPage, reader: str, provenance: Provenance) -> Page:
-        """A page from this folder, if the same reader read it from the same files; else it is read now and kept here.
+    def page(self, original: Original, read: ReadPage, read_by: str, provenance: Provenance) -> Page:
+        """A page from this folder, if it was read so from the same files; else it is read now and kept here.
+
+        Args:
+            read_by: Names all that decides how a page is read: model, decoder, segmentation.
 
         Raises:
             DataError: if it cannot be read.
         """
-        place = self.place(original, reader)
+        place = self.place(original, read_by)
         if is_there(place):
             return read_page(place)
         page = read(original)
         write_bytes(place, write_json(Document((Sheet(page, original.scan()),), provenance)))
         return page
 
-    def has(self, original: Original, reader: str) -> bool:
+    def has(self, original: Original, read_by: str) -> bool:
         """Whether a page is in this folder; false if its files cannot be accessed, as reading it tells."""
         with suppress(DataError):
-            return is_there(self.place(original, reader))
+            return is_there(self.place(original, read_by))
         return False
 
-    def place(self, original: Original, reader: str) -> Path:
-        """The file of a page; its name holds reader and state: a page of another model or scan is simply not found."""
-        mark = blake2b(f"{reader} {state_of(original.files)}".encode(), digest_size=8).hexdigest()
+    def place(self, original: Original, read_by: str) -> Path:
+        """The file of a page; read by another model or from another scan, it would have another name."""
+        mark = blake2b(f"{read_by} {state_of(original.files)}".encode(), digest_size=8).hexdigest()
         return self.folder / f"{original.source.number:04}.{mark}.json"
 
     def notes(self) -> Iterator[tuple[Path, frozenset[int]]]:

@@ -54,7 +54,7 @@ class AbsentPage(VolumePage):
     def file(self) -> Path | None:
         return None
 
-    def opened(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
+    def in_sandbox(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
         raise DataError(self.reason, self.name)
 
 
@@ -78,7 +78,7 @@ class RemotePage(VolumePage):
         place = place_of(self.addresses[0], self.image_name)
         return place if place.is_file() else None
 
-    def opened(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
+    def in_sandbox(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
         from drethtr.base import web  # only for volumes of the web
 
         try:

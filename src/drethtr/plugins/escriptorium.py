@@ -29,7 +29,7 @@ from drethtr.images.line import Line as Gray
 from drethtr.images.line import gray_from_image, name_of
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
-from drethtr.pages.line_reading import ReadLine, read_lines
+from drethtr.pages.line_reading import ReadLine, read_found_lines
 from drethtr.pages.placing import on_page
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
@@ -91,7 +91,7 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         page = gray_of(image)
         placed = [line for line in lines if line.baseline or line.boundary]
         given = complete(page, [GivenLine.at(line.baseline, line.boundary) for line in placed])
-        for number, read in read_lines(page, given, recognizer):
+        for number, read in read_found_lines(page, given, recognizer):
             graphemes = graphemes_of(read, image.size)
             yield RecognitionResult(line_id=placed[number].id, text=read.reading.text, graphemes=graphemes)
 

@@ -21,7 +21,7 @@ from drethtr.base.errors import DataError, DrethtrError
 from drethtr.images.line import gray_from_image, name_of
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
-from drethtr.pages.line_reading import ReadLine, read_lines
+from drethtr.pages.line_reading import ReadLine, read_found_lines
 from drethtr.recognition.backends import CPU
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
@@ -55,7 +55,7 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         lines = segmentation.lines
         placed = [number for number, line in enumerate(lines) if line.baseline]
         given = complete(page, [GivenLine.at(lines[number].baseline, lines[number].boundary) for number in placed])
-        read = {placed[number]: found for number, found in read_lines(page, given, self.recognizer)}
+        read = {placed[number]: found for number, found in read_found_lines(page, given, self.recognizer)}
         for number, line in enumerate(lines):
             yield record(line, read.get(number))
 

@@ -153,8 +153,8 @@ def given_in_lines(path: Path, catalog: Catalog) -> ProofInput:
         DataError: if it has none.
     """
     originals = opened(path, catalog)
-    pages = [original.given() for original in originals if original.error is None]
-    if pages and not any(line.text.strip() for page in pages if page is not None for line in page.lines):
+    sound = [original for original in originals if original.error is None]
+    if sound and not any(line.text.strip() for original in sound for line in original.given_lines()):
         raise DataError("has no text to check; give the text as well, or PAGE or ALTO with text in its lines", path)
     return ProofInput({path: originals})
 

@@ -35,7 +35,7 @@ from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
-from drethtr.pages.line_reading import readable
+from drethtr.pages.line_reading import readable_strip
 from drethtr.pages.placing import outline_on_page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
@@ -182,7 +182,7 @@ def strips_of(
             strict=True,
         )
     )
-    return [readable(gray, found[line.id], recognizer) if line.id in found else None for line in lines]
+    return [readable_strip(gray, found[line.id], recognizer) if line.id in found else None for line in lines]
 
 
 def read_text(line: TextLine) -> ReadText:

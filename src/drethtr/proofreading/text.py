@@ -62,7 +62,8 @@ def prove_text(
         raise errors[0]
     text, originals = given.text, list(map(segmentation.prepare, opened))
     if text is None and not any(original.has_lines for original in originals):
-        text = described_text(opened)  # of lines that are not used: it belongs to the found ones
+        # Of described lines that are not used: it belongs to the found ones.
+        text = "\n".join(line.text for original in opened for line in original.given_lines())
     if text is not None:
         refuse_empty(given.source, text)
     read: list[ReadPage] = []
@@ -81,12 +82,6 @@ def prove_text(
     return TextProof(tuple(pages), {place: on_no_line(part) for place, part in left.items()}, tuple(errors))
 
 
-def described_text(originals: Sequence[Original]) -> str:
-    """The texts in the described lines of pages, one after the other."""
-    pages = (original.given() for original in originals)
-    return "\n".join(line.text for page in pages if page is not None for line in page.lines)
-
-
 Texts = list[tuple[str, ...]]
 """The texts of the lines of each page."""
 
@@ -95,8 +90,7 @@ def own_texts(read: Sequence[ReadPage]) -> Texts:
     """The texts in the lines of pages."""
     found = []
     for one in read:
-        given = one.original.given()
-        known = {line.id: line.text for line in given.lines} if given is not None else {}
+        known = {line.id: line.text for line in one.original.given_lines()}
         found.append(tuple(for_scoring(known.get(line.id, "")) for line in one.page.lines))
     return found
 

@@ -38,6 +38,13 @@ def resolve_device(name: str) -> str:
     return "cuda" if import_module("torch").cuda.is_available() else CPU
 
 
+def every(device: str) -> tuple[str, ...]:
+    """All GPUs, cuda:0 and so on, for "cuda"; any other device alone."""
+    if device != "cuda" or find_spec("torch") is None:
+        return (device,)
+    return tuple(f"cuda:{number}" for number in range(import_module("torch").cuda.device_count())) or (device,)
+
+
 def unknown_device(name: object) -> ConfigError:
     """The error for a device that does not exist."""
     return ConfigError(f"unknown device {str(name)!r}; known: auto, cpu, cuda, cuda:N, mps")

@@ -209,15 +209,12 @@ class PieceReader:
         )
         characters = self.characters(decoded, edges, evidence)
         draft = None if decoded.draft is None else self.characters(decoded.draft, self.edges(decoded.draft, piece))
-        others = self.alternative_texts(decoded)
-        return ReadPiece(piece.piece, decoded.tokens, characters, unknown, others, draft, decoded.ended, features)
-
-    def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
-        """The alternatives; of those that differ only in white space at the ends, the first."""
+        # Of alternatives that differ only in white space at the ends, the first.
         scores: dict[str, float] = {}
         for other in decoded.alternatives:
             scores.setdefault(self.model.tokenizer.decode(other.tokens).strip(), other.score)
-        return tuple(Alternative(text, score) for text, score in scores.items())
+        others = tuple(Alternative(text, score) for text, score in scores.items())
+        return ReadPiece(piece.piece, decoded.tokens, characters, unknown, others, draft, decoded.ended, features)
 
     def edges(self, decoded: Decoded, piece: PreparedPiece) -> list[tuple[float, float]]:
         """Edges of tokens on the line in pixels, from their places on the image tokens."""
@@ -269,9 +266,13 @@ def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
     line: list[Character] = []
     behind: Character | None = None
     for piece, characters in pieces:
-        own = [number for number, character in enumerate(characters) if belongs(character, piece)]
         # Spaces belong to no share, since the pieces on both sides of a seam may place one in the other's share: of 40
         # seams, three lost or doubled a space that way (LOG.md, 2026-11-22, evening). `between` decides about them.
+        own = [
+            number
+            for number, character in enumerate(characters)
+            if not character.text.isspace() and piece.shares(character.left, character.right)
+        ]
         if not own:
             behind = None
             continue
@@ -281,11 +282,6 @@ def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
         line += characters[first : last + 1]
         behind = characters[last + 1] if last + 1 < len(characters) else None
     return reading_of(line)
-
-
-def belongs(character: Character, piece: Piece) -> bool:
-    """Whether a character is in the share of a piece and not white space."""
-    return not character.text.isspace() and piece.shares(character.left, character.right)
 
 
 def between(last: Character, behind: Character | None, before: Character | None, first: Character) -> list[Character]:

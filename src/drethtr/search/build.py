@@ -182,7 +182,7 @@ class Builder:
         """
         seen, self.seen = self.seen, {}
         same, self.known_lines = self.known_lines, {}
-        given = {line.id: line.transcription for line in described.lines} if (described := original.given()) else {}
+        given = {line.id: line.transcription for line in original.given_lines()}
         lines, posteriors = [], []
         for line in page.lines:
             if line.id in seen or line.id in same:

@@ -79,14 +79,6 @@ class Hit:
         }
 
 
-class Ranked(NamedTuple):
-    """A scanned line, with its probability, and the probability without people's verdicts."""
-
-    place: int
-    probability: float
-    unjudged: float
-
-
 class Matches(NamedTuple):
     """A query with its matches, from which hits are made."""
 
@@ -186,7 +178,7 @@ class SearchIndex:
         order = order[kept[order]][:limit]
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self._unknown_letters(parsed))
-        return [self._hit(found_by, Ranked(*one)) for one in ranked]
+        return [self._hit(found_by, *one) for one in ranked]
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
         """Letters of a query the model of the index cannot read, which only text written by a person has.
@@ -214,9 +206,12 @@ class SearchIndex:
                         found[id, number] = verdict.stands
         return found
 
-    def _hit(self, by: Matches, ranked: Ranked) -> Hit:
-        """A line as a hit; its box is around the likeliest of the wanted words."""
-        query, scanned, place = by.query, by.scanned, ranked.place
+    def _hit(self, by: Matches, place: int, probability: float, unjudged: float) -> Hit:
+        """The scanned line at a place as a hit; its box is around the likeliest of the wanted words.
+
+        `unjudged` is its probability without people's verdicts.
+        """
+        query, scanned = by.query, by.scanned
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
         if number >= len(lines):
@@ -232,13 +227,13 @@ class SearchIndex:
             number=key.number,
             line=lines[number].id,
             text=lines[number].text,
-            probability=ranked.probability,
+            probability=probability,
             box=where.box(found.left, found.right),
             snippet=found.snippet,
             unknown=by.unknown,
             query=key_of(query),
             key=key,
-            unjudged=ranked.unjudged,
+            unjudged=unjudged,
             place=lines[number].place,
         )
 

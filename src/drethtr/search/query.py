@@ -6,6 +6,7 @@ equal, such as those of older hands, are folded to the same letters, in queries 
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -44,9 +45,9 @@ def is_letter(symbol: str) -> bool:
     return unicodedata.category(symbol)[0] in "LNM" or symbol == "\ufffd"
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text, without punctuation."""
-    return "".join(c if is_letter(c) else " " for c in nfc(visible(text))).split()
+def words_of(text: str, signs: Collection[str] = ()) -> list[str]:
+    """The words of a text, without punctuation, but with some signs."""
+    return "".join(c if is_letter(c) or c in signs else " " for c in nfc(visible(text))).split()
 
 
 ANY, STAR, NEARLY = "?", "*", "~"
@@ -97,7 +98,10 @@ def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern
         ConfigError: if it has no letters or too many, or `~` at a word that is too short.
     """
     words = []
-    for part in words_of(text) if plain else parts_of(text):
+    # Other signs separate words, as they do on a line.
+    for part in words_of(text, () if plain else (ANY, STAR, NEARLY)):
+        if not part.strip(NEARLY):
+            continue  # a ~ by itself
         nearly = NEARLY in part
         items = [
             item
@@ -116,12 +120,6 @@ def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern
     return pattern
 
 
-def parts_of(text: str) -> list[str]:
-    """The words of a pattern with their wildcards; other signs separate words, as they do on a line."""
-    kept = (c if is_letter(c) or c in (ANY, STAR, NEARLY) else " " for c in nfc(visible(text)))
-    return [part for part in "".join(kept).split() if part.strip(NEARLY)]
-
-
 def letters_of(character: str, spelling: Spelling) -> str:
     """The folded letters of a character, without signs that folding may produce."""
     return "".join(symbol for symbol in spelling.fold(character) if is_letter(symbol))
@@ -136,8 +134,8 @@ MAX_TERMS = 20
 MAX_NEARLY_LETTERS = 100
 """Maximum letters of its words with `~`, which take a second of preparation."""
 
-PARTS = re.compile(r'(-?)["“”„«»]([^"“”„«»]*)["“”„«»]?|(\S+)')
-"""An optional minus with a phrase in any quotation marks; or a word."""
+PARTS = re.compile(r'(-?)(?:["“”„«»]([^"“”„«»]*)["“”„«»]?|(\S+))')
+"""A phrase in any quotation marks, or a word; with an optional minus."""
 
 AND, OR = "AND", "OR"
 
@@ -175,12 +173,12 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # a value
     groups: list[list[Term]] = []
     joins = False
     for minus, phrase, word in PARTS.findall(text):
-        if word in (AND, OR) and groups:
+        if word in (AND, OR) and not minus and groups:
             joins = word == OR
             continue
         if not any(map(is_letter, word or phrase)):
             continue  # a dash or a quotation mark by itself
-        term = term_of(word, spelling) if word else Term(pattern_of(phrase, spelling), not minus)
+        term = Term(pattern_of(word or phrase, spelling), wanted=not minus)
         if joins:
             groups[-1].append(term)
         else:
@@ -205,9 +203,3 @@ def unclosed(text: str) -> str | None:
         if found[2] is not None and found.end() == found.end(2) and any(map(is_letter, found[2])):
             return found[2].strip()
     return None
-
-
-def term_of(word: str, spelling: Spelling) -> Term:
-    """The term of a word, with or without a minus."""
-    minus = word.startswith("-") and len(word) > 1
-    return Term(pattern_of(word.removeprefix("-") if minus else word, spelling), not minus)

@@ -107,7 +107,7 @@ def train_locked(
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
             begun = time.monotonic()
-            counts, left_out, unusable = count(own, devices)
+            counts, left_out, unusable = step_counts(own, devices)
             for words in sorted(set(unusable) - told):
                 log.note(f"left out: {words}")
             told.update(unusable)
@@ -213,7 +213,7 @@ def open_streams(
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
-def count(own: Sequence[PackedBatch], devices: Devices) -> tuple[BatchCounts, int, list[str]]:
+def step_counts(own: Sequence[PackedBatch], devices: Devices) -> tuple[BatchCounts, int, list[str]]:
     """Lines, characters and tokens of a step, the lines left out of it, and why some images cannot be used.
 
     All over all processes.

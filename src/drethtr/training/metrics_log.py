@@ -38,19 +38,6 @@ class TrainingLog:
         """Close all outputs."""
 
 
-def records_until(seen: int, metrics: bytes) -> bytes:
-    """The whole records of a run up to `seen` lines, without those that a killed run wrote after its last snapshot."""
-    rows = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last one may be incomplete
-    return b"".join(row for row in rows if seen_at(row) <= seen)
-
-
-def seen_at(row: bytes) -> float:
-    """The lines seen before a record; infinite for a row that a loss of power has damaged."""
-    with suppress(ValueError, LookupError, TypeError):
-        return float(json.loads(row)["samples"])
-    return inf
-
-
 class MetricsLog(TrainingLog):
     """Writes the metrics of a run of `total` lines to `folder`; a run resumed after `seen` lines appends.
 
@@ -121,3 +108,16 @@ class MetricsLog(TrainingLog):
         self.file.close()
         if self.board is not None:
             self.board.close()
+
+
+def records_until(seen: int, metrics: bytes) -> bytes:
+    """The whole records of a run up to `seen` lines, without those that a killed run wrote after its last snapshot."""
+    rows = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last one may be incomplete
+    return b"".join(row for row in rows if seen_at(row) <= seen)
+
+
+def seen_at(row: bytes) -> float:
+    """The lines seen before a record; infinite for a row that a loss of power has damaged."""
+    with suppress(ValueError, LookupError, TypeError):
+        return float(json.loads(row)["samples"])
+    return inf

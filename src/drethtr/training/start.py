@@ -114,8 +114,8 @@ class FromModel(Start):
         model = self.model
         if not model.languages or tokenizer == model.tokenizer:
             return model.languages
-        called = names(model.tokenizer, tokenizer)
-        return Languages({name: renamed(own, called, tokenizer.size) for name, own in model.languages.models.items()})
+        ids = new_ids(model.tokenizer, tokenizer)
+        return Languages({name: renamed(own, ids, tokenizer.size) for name, own in model.languages.models.items()})
 
     def rescorer(self, tokenizer: Tokenizer) -> Rescorer | None:
         model = self.model
@@ -170,7 +170,7 @@ def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
     return ", ".join(f"network.{name}" for name in others)
 
 
-def names(before: Tokenizer, after: Tokenizer) -> list[int]:
+def new_ids(before: Tokenizer, after: Tokenizer) -> list[int]:
     """The id of every token of one alphabet in another, -1 if it is missing there."""
     places = {after.decode([token]): token for token in range(SPECIALS, after.size)}
     known = (places.get(before.decode([token]), -1) for token in range(SPECIALS, before.size))

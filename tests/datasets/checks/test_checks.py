@@ -197,6 +197,13 @@ def test_invisible_characters_are_a_warning():
     assert (severity, rows) == ("warning", ["row 1", "row 2"]) and message.endswith("U+200B×1 U+00AD×1")
 
 
+def test_characters_that_are_still_escaped_are_a_warning():
+    lines = [line("A &amp; B", 1), line("&lt;C&gt; &#39;&#x2014;", 2), line("A & B; R&D; &c.", 3)]
+    [(severity, message, rows)] = found({"all": lines}, "escaped characters")
+    assert (severity, rows) == ("warning", ["row 1", "row 2"])
+    assert message.endswith(": &amp; ×1, &lt; ×1, &gt; ×1, &#39; ×1, &#x2014; ×1")
+
+
 def test_lines_with_editorial_marks_are_named():
     lines = [line("a [...] b", 1), line("c", 2, clean=False), line("d", 3)]
     [(severity, message, rows)] = found({"all": lines}, "editorial marks")

@@ -5,7 +5,7 @@ from conftest import log_probability, written
 from drethtr.language.languages import Languages
 from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import open_network
-from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
+from drethtr.recognition.confidence.evidence import gather, gather_line, in_both, line_features
 from drethtr.recognition.decoding.decoded import Decoded, View, entropy_of_steps, located
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.decoding.strategies import CTC, Greedy
@@ -24,7 +24,7 @@ def test_margin_and_entropy_by_hand():
     shares[2, 1] = shares[3, 5] = 1
     decoded = Decoded((4, 5), (0.6, 0.9), ((0.0, 1.0), (1.0, 2.0)), Decoded((6, 5), (1, 1), ((0, 1), (1, 2))))
     scores = np.log(shares)
-    first, second = weigh(decoded, [0.5, 2.0], scores, entropy_of_steps(scores), 2)
+    first, second = gather_line(decoded, [0.5, 2.0], scores, entropy_of_steps(scores), 2)
     assert (first.surprise, second.surprise) == (0.5, 2.0)
     assert first.own == 0.6 and not first.agrees and second.agrees
     assert first.margin == pytest.approx(np.log(0.6 / 0.1), abs=1e-3)

@@ -83,7 +83,7 @@ def fit_check(
 
     from drethtr.base.locks import claimed
     from drethtr.bench.quality.check import fit_support, weigh_cases
-    from drethtr.cli.progress import exit_if_left_out, readable
+    from drethtr.cli.progress import exit_if_left_out, usable_samples
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
     from drethtr.evaluation.reading import to_read
@@ -97,7 +97,7 @@ def fit_check(
     with claimed(target, replace=force):
         loaded = load_model(model)
         recognizer = Recognizer(loaded, device=resolve_device(device), threads=threads)
-        samples = readable(recognizer, wanted)
+        samples = usable_samples(recognizer, wanted)
         if len(samples) < TO_CALIBRATE:
             raise DataError(
                 f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably "

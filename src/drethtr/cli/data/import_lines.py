@@ -22,7 +22,7 @@ from drethtr.datasets.parquet import ParquetStore
 from drethtr.datasets.sample import Entry, LeftOut, Tally, checked
 from drethtr.datasets.splits import by_lists, read_lists
 from drethtr.layout.given import Outlines, outlines_named
-from drethtr.pages.selection import images_in
+from drethtr.pages.selection import image_folder
 from drethtr.text.normalize import nfc
 
 SPLITS = ("train", "val", "test", "")
@@ -79,7 +79,7 @@ def import_lines(
             raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
         found = replace(found, unconfirmed=True)
     if isinstance(found, Pages):
-        found = replace(found, outlines=outlines_named(outlines), images=images_in(images))
+        found = replace(found, outlines=outlines_named(outlines), images=image_folder(images))
     elif images is not None or outlines != Outlines.AUTO.value:
         raise ConfigError("--images and --outlines are for PAGE or ALTO files; leave them out")
     refuse_among_tables(output, source, found)

@@ -10,7 +10,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_results
-from drethtr.cli.progress import exit_if_left_out, open_lines, readable
+from drethtr.cli.progress import exit_if_left_out, open_lines, usable_samples
 from drethtr.cli.reports import confidence_of_sets, figure, table
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_confidence, measure_sets
@@ -51,7 +51,7 @@ def calibrate(
     fits: list[fit.Fit] = []
     with claimed(target, replace=force):
         loaded = load_model(model)
-        samples = readable(Recognizer(loaded, device=where, threads=threads), wanted)
+        samples = usable_samples(Recognizer(loaded, device=where, threads=threads), wanted)
         if len(samples) < fit.TO_CALIBRATE:
             raise DataError(
                 f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "

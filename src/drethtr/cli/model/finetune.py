@@ -20,7 +20,7 @@ from drethtr.cli.options import (
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.progress import report_remarks, stopping_run
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.pages.selection import images_in
+from drethtr.pages.selection import image_folder
 from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
     from drethtr.training.finetuning.finetune import folder_of
 
     device = resolve_device(options.device)
-    material = finetuning.gather(options.plan(), Pages(images=images_in(options.images)))
+    material = finetuning.gather(options.plan(), Pages(images=image_folder(options.images)))
     report_remarks((*material.parts.train, *material.parts.validation, *material.old, *material.remembered))
     typer.echo(material_text(material))
     if options.dry_run:
@@ -205,7 +205,7 @@ def finetune_on_pages(options: FinetuneOptions) -> bool:
             options.output,
             start=options.model,
             validation=options.validation or (),
-            images=images_in(options.images),
+            images=image_folder(options.images),
             samples=options.samples,
             seed=options.seed,
             resume=options.resume,

@@ -30,7 +30,7 @@ from drethtr.language.languages import ALL_LANGUAGES
 from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.flags import doubt_in
 from drethtr.pages.segmentation import Segmentation, segmentation_named
-from drethtr.pages.selection import images_in, select
+from drethtr.pages.selection import image_folder, select
 from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.confidence.error_rate import ErrorRate, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
@@ -96,7 +96,7 @@ def predict_cer(
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and reading.model is not None and holds_adapter(reading.model):
         raise DataError(f"{reading.model} is an adapter; only a whole model can store the prediction")
-    described = Pages(images=images_in(images))
+    described = Pages(images=image_folder(images))
     if learn is not None:
         with claimed(learn, replace=force):
             source = reading.model or SHIPPED

@@ -30,8 +30,8 @@ class TrainOptions:
     device: DeviceName = "auto"
     threads: TrainingThreads = None
 
-    def best(self, train: Callable[..., Path], kind: type[Any]) -> Path | None:
-        """The best model of a run of this kind; None, after a message, if it was not validated yet."""
+    def trained(self, train: Callable[..., Path], kind: type[Any]) -> Path | None:
+        """Do a run of this kind, and return its best model; None, after a message, if it was not validated yet."""
         from drethtr.training.devices import limit_threads
 
         run: Any = config.load(kind, self.run, self.settings or ())
@@ -55,7 +55,7 @@ def train(*, options: TrainOptions) -> None:
     from drethtr.training import loop
     from drethtr.training.run import RunConfig
 
-    if (best := options.best(loop.train, RunConfig)) is not None:
+    if (best := options.trained(loop.train, RunConfig)) is not None:
         typer.echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
 
 
@@ -66,7 +66,7 @@ def train_layout(*, options: TrainOptions) -> None:
     from drethtr.training.layout import loop
     from drethtr.training.layout.run import LayoutRun
 
-    if (best := options.best(loop.train_layout, LayoutRun)) is not None:
+    if (best := options.trained(loop.train_layout, LayoutRun)) is not None:
         typer.echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
 
 

@@ -1,5 +1,6 @@
 """Find texts that are empty, damaged, encoded in two ways, or spelled with characters that only look right."""
 
+import re
 import unicodedata
 from collections import Counter
 
@@ -10,6 +11,8 @@ from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.normalize import for_scoring, is_invisible, marks_in, visible
 
 REPLACEMENT = "\ufffd"
+
+ESCAPED = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 SCRIPTS = ("LATIN", "GREEK", "CYRILLIC")
 
@@ -85,6 +88,16 @@ def quoted_cells(splits: Splits) -> list[Finding]:
     rows = [Row(sample.key) for sample in every if is_quoted(sample.text) and '""' in sample.text[1:-1]]
     message = "texts with doubled quotation marks inside quotation marks, as a spreadsheet writes cells; unquote them"
     return finding_if(Severity.WARNING, "quoted cells", message, rows)
+
+
+def escaped_characters(splits: Splits) -> list[Finding]:
+    """Find texts such as `Hoffmann &amp; Söhne`, which were escaped twice on their way into XML or HTML."""
+    every = [sample for samples in splits.values() for sample in samples]
+    counts = Counter(found for sample in every for found in ESCAPED.findall(sample.text))
+    rows = [Row(sample.key) for sample in every if ESCAPED.search(sample.text)]
+    shown = ", ".join(f"{escape} ×{number}" for escape, number in counts.most_common(8))
+    message = f"texts with characters that are still escaped, as in XML or HTML; unescape them: {shown}"
+    return finding_if(Severity.WARNING, "escaped characters", message, rows)
 
 
 def has(sample: Sample, categories: tuple[str, ...]) -> bool:

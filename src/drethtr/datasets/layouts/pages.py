@@ -26,7 +26,7 @@ from drethtr.documents.transcription import Review
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine
-from drethtr.layout.given import GivenLine, Outlines, bands_among, complete
+from drethtr.layout.given import GivenLine, Outlines, complete, redrawn_among
 from drethtr.layout.order import by_direction
 from drethtr.layout.orientation import on_scan
 from drethtr.layout.turn import half_turned
@@ -38,7 +38,7 @@ XML_FOLDERS = frozenset({"page", "alto"})
 
 BACKWARD = Remark("Baselines from right to left below upright letters were turned around")
 HEAD_DOWN = Remark("Lines that can only be read upside down were turned")
-REDRAWN = Remark("Outlines that were bands of a fixed height were redrawn; data import --outlines given keeps them")
+REDRAWN = Remark("Outlines that were slivers or bands were redrawn; data import --outlines given keeps them")
 READ = Remark("Texts that a program read, and that nobody has corrected or confirmed, were taken as they are")
 LOST = "These passages of descriptions cannot be understood and were left out"
 
@@ -247,14 +247,14 @@ def placed(
     """The place of each line of a page, upright and with an outline, and what was done for that."""
     given = [GivenLine.of(line) for line in lines]
     places = complete(gray, given, outlines)
-    bands = bands_among(given) if outlines is Outlines.AUTO else {}
+    redrawn = redrawn_among(given, outlines) if outlines is Outlines.AUTO else set()
     turned = upside_down(gray, places, lines, reader)
     found = []
     for number, (line, place) in enumerate(zip(given, places, strict=True)):
         remarks = (
             *((BACKWARD,) if line.baseline is not None and not np.array_equal(line.baseline, place.baseline) else ()),
             *((HEAD_DOWN,) if number in turned else ()),
-            *((REDRAWN,) if bands.get(number) else ()),
+            *((REDRAWN,) if number in redrawn else ()),
         )
         found.append((turned.get(number, place), remarks))
     return found

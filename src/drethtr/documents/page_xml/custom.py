@@ -6,7 +6,7 @@ Tags are the work of people. When the text changes, they move with it.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -95,19 +95,9 @@ def entry_of(tag: Tag) -> str:
 
 
 def encoded(value: str) -> str:
-    """A detail as it is written."""
-    return "".join(sign if sign.isalnum() else "".join(map(code, pairs_of(sign))) for sign in value)
-
-
-def pairs_of(sign: str) -> Iterator[int]:
-    """The UTF-16 code units of a character."""
-    data = sign.encode("utf-16-be", "surrogatepass")
-    return (int.from_bytes(data[place : place + 2]) for place in range(0, len(data), 2))
-
-
-def code(unit: int) -> str:
-    """A code unit as it is written."""
-    return f"\\u{unit:04x}"
+    """A detail as it is written: signs other than letters and digits as their UTF-16 code units."""
+    units = ((sign, sign.encode("utf-16-be", "surrogatepass").hex()) for sign in value)
+    return "".join(sign if sign.isalnum() else re.sub("....", r"\\u\g<0>", unit) for sign, unit in units)
 
 
 def decoded(value: str) -> str:

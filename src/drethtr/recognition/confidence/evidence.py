@@ -29,10 +29,10 @@ def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGU
             for decoded, losses in zip(found, surprises, strict=True)
         ]
     lines = zip(found, surprises, view.ctc.lines, view.ctc.entropies, strict=True)
-    return [weigh(*line, view.ctc.steps_per_token) for line in lines]
+    return [gather_line(*line, view.ctc.steps_per_token) for line in lines]
 
 
-def weigh(
+def gather_line(
     decoded: Decoded, surprises: Sequence[float], scores: LogProbs, entropies: LogProbs, steps: int
 ) -> tuple[Evidence, ...]:
     """Evidence for each token of a text.

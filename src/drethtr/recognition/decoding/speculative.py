@@ -12,7 +12,7 @@ Source: speculative decoding (Leviathan et al., arXiv 2211.17192) with the CTC r
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,20 +69,14 @@ class Predictions(NamedTuple):
     gains: list[float]
     unsure: list[bool]
 
-
-def predictions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Predictions]:
-    """The decoder's predictions along one text per line, in one pass."""
-    epsilon = scorer.network.dimensions.epsilon
-    return [prediction(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
-
-
-def prediction(logits: Floats, epsilon: float) -> Predictions:
-    """The predictions in logits (N + 1, V), computed with rounding error `epsilon`."""
-    second, first = np.sort(logits, axis=1)[:, -2:].T
-    gains = first - np.logaddexp.reduce(logits, axis=1)
-    largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
-    unsure = first - second < ROUNDING * epsilon * largest
-    return Predictions(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
+    @classmethod
+    def of(cls, logits: Floats, epsilon: float) -> Self:
+        """The predictions in logits (N + 1, V), computed with rounding error `epsilon`."""
+        second, first = np.sort(logits, axis=1)[:, -2:].T
+        gains = first - np.logaddexp.reduce(logits, axis=1)
+        largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
+        unsure = first - second < ROUNDING * epsilon * largest
+        return cls(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
 
 
 def verify(
@@ -118,6 +112,12 @@ def verify(
         if not drafts:
             break
     return found
+
+
+def predictions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Predictions]:
+    """The decoder's predictions along one text per line, in one pass."""
+    epsilon = scorer.network.dimensions.epsilon
+    return [Predictions.of(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
 
 
 def agreement(draft: Sequence[int], predicted: Predictions) -> int:

@@ -50,18 +50,25 @@ class Adapter:
     record: CalibrationRecord = field(default_factory=CalibrationRecord)
 
 
-def save_adapter(adapter: Adapter, path: Path) -> None:
-    """Write an adapter atomically, in float16."""
-    header = {
-        "format": FORMAT,
-        "base": adapter.base,
-        "beside": adapter.beside,
-        "card": dict(adapter.card),
-        "trust": config.to_dict(adapter.record),
-    }
-    # Half precision halves the file; the change of a weight is small beside the weight itself.
-    tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}
-    write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})
+def load_named(path: Path, adapter: str | Path | None) -> Model:
+    """The model in a file, with an adapter if one is named or `path` is one.
+
+    Raises:
+        CheckpointError: if a file cannot be used, or the adapter's model is not found.
+    """
+    if adapter is not None:
+        return load_adapted(load_adapter(Path(adapter)), [path])
+    if holds_adapter(path):
+        changes = load_adapter(path)
+        return load_adapted(changes, near(path, changes))
+    return load_model(path)
+
+
+def near(path: Path, adapter: Adapter) -> Iterator[Path]:
+    """The files that may be the base model of an adapter, if none is given."""
+    for place in (path.parent / adapter.beside, SHIPPED):
+        if place.is_file() and not holds_adapter(place):
+            yield place
 
 
 def holds_adapter(path: Path) -> bool:
@@ -143,22 +150,15 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
     return plain
 
 
-def load_named(path: Path, adapter: str | Path | None) -> Model:
-    """The model in a file, with an adapter if one is named or `path` is one.
-
-    Raises:
-        CheckpointError: if a file cannot be used, or the adapter's model is not found.
-    """
-    if adapter is not None:
-        return load_adapted(load_adapter(Path(adapter)), [path])
-    if holds_adapter(path):
-        changes = load_adapter(path)
-        return load_adapted(changes, near(path, changes))
-    return load_model(path)
-
-
-def near(path: Path, adapter: Adapter) -> Iterator[Path]:
-    """The files that may be the base model of an adapter, if none is given."""
-    for place in (path.parent / adapter.beside, SHIPPED):
-        if place.is_file() and not holds_adapter(place):
-            yield place
+def save_adapter(adapter: Adapter, path: Path) -> None:
+    """Write an adapter atomically, in float16."""
+    header = {
+        "format": FORMAT,
+        "base": adapter.base,
+        "beside": adapter.beside,
+        "card": dict(adapter.card),
+        "trust": config.to_dict(adapter.record),
+    }
+    # Half precision halves the file; the change of a weight is small beside the weight itself.
+    tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}
+    write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})

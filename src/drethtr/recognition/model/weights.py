@@ -65,14 +65,6 @@ DTYPES = {
 """The types that a file may contain; numpy has no bfloat16, so its bits are kept."""
 
 
-def unusable(path: Path, error: Exception) -> CheckpointError:
-    """The error of a file that cannot be read, is no model, or only a part of one."""
-    if isinstance(error, OSError):
-        return CheckpointError(f"cannot be read: {first_line(error)}", path)
-    reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
-    return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
-
-
 def read_metadata(path: Path) -> dict[str, str]:
     """The metadata of a safetensors file, without its tensors.
 
@@ -125,6 +117,14 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     return arrays, metadata
 
 
+def unusable(path: Path, error: Exception) -> CheckpointError:
+    """The error of a file that cannot be read, is no model, or only a part of one."""
+    if isinstance(error, OSError):
+        return CheckpointError(f"cannot be read: {first_line(error)}", path)
+    reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
+    return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
+
+
 def check_file(path: Path) -> None:
     """Refuse a path that is not a file."""
     if path.is_dir():
@@ -169,14 +169,11 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, 
     try:
         with atomic_write(path) as unfinished:
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-            save_file(contiguous, unfinished, {key: in_utf8(text) for key, text in metadata.items()})
+            # Lone surrogates, as of file names that are not in UTF-8, can only be stored as escapes.
+            texts = {key: text.encode("utf-8", "backslashreplace").decode() for key, text in metadata.items()}
+            save_file(contiguous, unfinished, texts)
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"cannot be written: {first_line(error)}", path) from error
-
-
-def in_utf8(content: str) -> str:
-    """JSON whose lone surrogates, as of file names that are not in UTF-8, are escapes; only so can it be stored."""
-    return content.encode("utf-8", "backslashreplace").decode()
 
 
 def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]:

@@ -112,7 +112,7 @@ class OnnxNetwork:
             raise ConfigError(f"{reason}; run: pip install 'drethtr[train]'")
         self.config = config
         self.workers = threads
-        self._fades = tuple(LayerDecay.of(config, config.position(layer)) for layer in range(config.layers))
+        self._decays = tuple(LayerDecay.of(config, config.position(layer)) for layer in range(config.layers))
         image = image_graph(config, weights, vocabulary, int8=int8)
         tree = tree_graph(config, weights, vocabulary, int8=int8)
         refuse_left_over(weights, (image, tree))
@@ -199,7 +199,7 @@ class OnnxNetwork:
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
         [kept] = memory.kept
         seen = self._session("watched").run(of_image(kept) | tree_feeds(TextTree.of([tokens[1:]])))
-        reach = [-1 / np.expm1(fade.log_gamma) for fade in self._fades]
+        reach = [-1 / np.expm1(decay.log_gamma) for decay in self._decays]
         return Attention(np.stack(seen[::2]), np.stack(seen[1::2]), np.stack(reach))
 
     def _encode(self, image: Prepared) -> ImageMemory:
@@ -229,8 +229,8 @@ class OnnxNetwork:
 
     def _shares(self, length: int) -> Numbers:
         """The scale of the retention state after `length` tokens when it is read, (layers, H)."""
-        log_gamma = np.stack([fade.log_gamma for fade in self._fades]).astype(np.float64)
-        normalize = np.array([[fade.normalize] for fade in self._fades])
+        log_gamma = np.stack([decay.log_gamma for decay in self._decays]).astype(np.float64)
+        normalize = np.array([[decay.normalize] for decay in self._decays])
         # 1 + γ + … + γ^(n-1), the row sum of D; by expm1, since γ is so near 1 that 1 - γ would lose digits.
         mass = np.expm1(length * log_gamma) / np.expm1(log_gamma)
         return np.where(normalize, mass**-0.5, 1.0).astype(np.float32)

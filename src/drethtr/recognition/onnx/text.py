@@ -159,14 +159,14 @@ def image_attention(graph: Graph, config: NetworkConfig, number: int) -> ImageAt
     return ImageAttention(graph, graph.input(f"keys_{number}", shape), graph.input(f"values_{number}", shape))
 
 
-def retention(graph: Graph, heads: Heads, distance: str, fade: LayerDecay) -> str:
+def retention(graph: Graph, heads: Heads, distance: str, decay: LayerDecay) -> str:
     """Q Kᵀ ⊙ D, (H, N, N)."""
     # A table of decays by distance would be no faster (LOG.md, 2026-11-27, later).
-    decay = graph.op("Exp", graph.op("Mul", distance, fade.log_gamma[:, None, None]))
-    weights = graph.op("Mul", scores(graph, heads.queries, heads.keys), decay)
-    if not fade.normalize:
+    powers = graph.op("Exp", graph.op("Mul", distance, decay.log_gamma[:, None, None]))
+    weights = graph.op("Mul", scores(graph, heads.queries, heads.keys), powers)
+    if not decay.normalize:
         return weights
-    mass = graph.op("ReduceSum", decay, whole(-1), keepdims=1)
+    mass = graph.op("ReduceSum", powers, whole(-1), keepdims=1)
     return graph.op("Div", weights, graph.op("Sqrt", mass))
 
 

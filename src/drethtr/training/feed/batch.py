@@ -71,23 +71,6 @@ class Batch(NamedTuple):
     prose: Tensor | None = None
 
 
-def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer, columns: int = 0) -> Batch:
-    """Collate prepared lines of equal height and their texts into a batch of at least `columns` columns."""
-    images, widths = stack(lines, columns=columns)
-    tokens, lengths = encode_all(texts, tokenizer)
-    return Batch(images, widths, tokens, lengths, tuple(texts))
-
-
-def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
-    """The tokens of N texts, int64 (N, T), padded with `PAD`, and their lengths, (N,)."""
-    encoded = [tokenizer.encode(text) for text in texts]
-    lengths = [len(ids) for ids in encoded]
-    tokens = torch.full((len(encoded), max(lengths)), PAD)
-    for row, ids in zip(tokens, encoded, strict=True):
-        row[: len(ids)] = torch.tensor(ids)
-    return tokens, torch.tensor(lengths)
-
-
 @dataclass(frozen=True, kw_only=True)
 class BatchConfig:
     """Size limits of batches.
@@ -108,30 +91,6 @@ class BatchConfig:
 
     def __post_init__(self) -> None:
         check_positive(self, "pixels", "lines", "max_columns", "chunk", table="batches")
-
-
-def groups_of_fixed_shapes(
-    widths: Sequence[int], columns: int, lines: int, rng: np.random.Generator
-) -> Iterator[tuple[int, list[int]]]:
-    """Columns and indices of groups of similar width, narrowest first, whose size depends on the columns only.
-
-    All lines are used; the last group is filled with random ones.
-    """
-    by_width = np.argsort(widths, kind="stable").tolist()
-    # The width of a group grows until enough of the narrowest lines fit into it to fill it; only the last group, with
-    # all that are left, is filled up.
-    group = WIDTH_STEP
-    while by_width:
-        size = max(1, min(lines, columns // group))
-        fitting = [i for i in by_width[:size] if widths[i] <= group]
-        if len(fitting) == size:
-            yield group, fitting
-            del by_width[:size]
-        elif len(fitting) == len(by_width):
-            yield group, fitting + rng.choice(len(widths), size - len(fitting)).tolist()
-            return
-        else:
-            group += WIDTH_STEP
 
 
 class Batches(Dataset[list[Batch]]):
@@ -239,3 +198,44 @@ class Batches(Dataset[list[Batch]]):
             return self.preparation.scaled(augmented)
         except DataError as error:
             raise DataError(str(error), sample.key) from error
+
+
+def groups_of_fixed_shapes(
+    widths: Sequence[int], columns: int, lines: int, rng: np.random.Generator
+) -> Iterator[tuple[int, list[int]]]:
+    """Columns and indices of groups of similar width, narrowest first, whose size depends on the columns only.
+
+    All lines are used; the last group is filled with random ones.
+    """
+    by_width = np.argsort(widths, kind="stable").tolist()
+    # The width of a group grows until enough of the narrowest lines fit into it to fill it; only the last group, with
+    # all that are left, is filled up.
+    group = WIDTH_STEP
+    while by_width:
+        size = max(1, min(lines, columns // group))
+        fitting = [i for i in by_width[:size] if widths[i] <= group]
+        if len(fitting) == size:
+            yield group, fitting
+            del by_width[:size]
+        elif len(fitting) == len(by_width):
+            yield group, fitting + rng.choice(len(widths), size - len(fitting)).tolist()
+            return
+        else:
+            group += WIDTH_STEP
+
+
+def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer, columns: int = 0) -> Batch:
+    """Collate prepared lines of equal height and their texts into a batch of at least `columns` columns."""
+    images, widths = stack(lines, columns=columns)
+    tokens, lengths = encode_all(texts, tokenizer)
+    return Batch(images, widths, tokens, lengths, tuple(texts))
+
+
+def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+    """The tokens of N texts, int64 (N, T), padded with `PAD`, and their lengths, (N,)."""
+    encoded = [tokenizer.encode(text) for text in texts]
+    lengths = [len(ids) for ids in encoded]
+    tokens = torch.full((len(encoded), max(lengths)), PAD)
+    for row, ids in zip(tokens, encoded, strict=True):
+        row[: len(ids)] = torch.tensor(ids)
+    return tokens, torch.tensor(lengths)

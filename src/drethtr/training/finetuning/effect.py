@@ -59,14 +59,14 @@ class Forgotten:
     @classmethod
     def between(cls, start: Model, trained: Model, samples: Sequence[Sample], device: str, threads: int | None) -> Self:
         """Read old lines with both models."""
-        before, after = (edits(model, samples, device, threads) for model in (start, trained))
+        before, after = (errors_on(model, samples, device, threads) for model in (start, trained))
         pages, names = pages_of(samples), [sample.set for sample in samples]
         sets = paired_by(names, sorted(set(names)), before, after, pages)
         ordered = sorted(sets, key=lambda change: -change.difference)
         return cls(paired(before, after, pages, name="CER"), tuple(ordered))
 
 
-def edits(model: Model, samples: Sequence[Sample], device: str, threads: int | None) -> list[Counts]:
+def errors_on(model: Model, samples: Sequence[Sample], device: str, threads: int | None) -> list[Counts]:
     """The errors of a model on each line, read with its default strategy."""
     lines = read_lines(Recognizer(model, device=device, threads=threads), samples)
     return [line.counts for line in lines]

@@ -19,7 +19,7 @@ from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.run import run_of
-from drethtr.training.loop import batches_of, count, initial_progress, make_learner, train_step
+from drethtr.training.loop import batches_of, initial_progress, make_learner, step_counts, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
 
@@ -113,7 +113,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
 
 def step(batch: PackedBatch, learner: Learner[DRetHTR], devices: Devices, run: RunConfig, progress: Progress) -> None:
     """One training step."""
-    counts, *_ = count([batch], devices)
+    counts, *_ = step_counts([batch], devices)
     train_step(learner, [batch], counts, devices, run, progress)
 
 

@@ -37,7 +37,7 @@ from drethtr.training.finetuning.effect import (
     calibrated,
     card_of,
     compared,
-    edits,
+    errors_on,
     learning_curve,
     pages_of,
 )
@@ -150,7 +150,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
 
 def errors(material: Material, model: Model, place: Workplace) -> list[Counts]:
     """The errors of a model on each validation line."""
-    return edits(model, material.parts.validation, place.device, place.threads)
+    return errors_on(model, material.parts.validation, place.device, place.threads)
 
 
 def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgotten | None:

@@ -95,7 +95,7 @@ def run_of(
             pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
         ),
         # Only where the decoder is the language model: n-grams learn the texts better and in seconds.
-        prose=Prose() if knows_language(model) else None,
+        prose=Prose() if decoder_knows_language(model) else None,
         start=FromModel(plan.model, None if tokenizer == model.tokenizer else tokenizer.alphabet),
         tuning=LowRank(rank_of(model)) if plan.adapter else Whole(early),
         optimizer=OptimizerConfig(
@@ -114,7 +114,7 @@ def run_of(
     )
 
 
-def knows_language(model: Model) -> bool:
+def decoder_knows_language(model: Model) -> bool:
     """Whether a model reads best with its decoder as a language model.
 
     If so, the decoder also learns the texts of the new lines and forgets none. N-grams or a rescorer replace this.
