@@ -17,7 +17,7 @@ from edited_folders import put_opening
 ROOT = Path(__file__).parents[1]
 SCAN = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
-QUALITY = 60
+QUALITY = 45
 NAME = """localStorage.setItem("drethtr.setting.name", '"Ada"')"""
 
 

@@ -91,4 +91,4 @@ def make_layout() -> Image.Image:
 
 
 if __name__ == "__main__":
-    make_layout().save(ROOT / "docs" / "images" / "layout.webp", quality=60, method=6)
+    make_layout().save(ROOT / "docs" / "images" / "layout.webp", quality=40, method=6)

@@ -133,12 +133,12 @@ def size_rows() -> list[tuple[str, str]]:
         below += lines_below_values(code)
     largest, total = max(lines, key=lambda name: lines[name]), sum(lines.values())
     return [
-        ("Python files of the wheel", f"{len(lines):,}"),
+        ("Python files in the wheel", f"{len(lines):,}"),
         ("their lines", f"{total:,}"),
         ("largest file", f"{lines[largest]:,} lines, `{largest}`"),
         ("median file", f"{median(lines.values()):.0f} lines"),
         ("lines with a comment", f"{comments / total:.1%}"),
-        ("lines of texts below values", f"{below / total:.1%}"),
+        ("lines of docstrings below values", f"{below / total:.1%}"),
     ]
 
 
@@ -168,8 +168,8 @@ def job_rows(folder: Path) -> list[tuple[str, str]]:
     read_line()
     read_page("scans")
     rows = [
-        ("`drethtr transcribe` of a line", entered(read_line)),
-        ("`drethtr transcribe --format page` of a page", entered(lambda: read_page("again"))),
+        ("run by `drethtr transcribe` of a line", entered(read_line)),
+        ("run by `drethtr transcribe --format page` of a page", entered(lambda: read_page("again"))),
     ]
     [page] = scans.glob("*.xml")
 
@@ -178,7 +178,7 @@ def job_rows(folder: Path) -> list[tuple[str, str]]:
 
     command("index", scans / SCAN.name, "--output", folder / "index.sqlite", *READING)
     search()
-    rows.append(("`drethtr search` of a word", entered(search)))
+    rows.append(("run by `drethtr search` of a word", entered(search)))
 
     def convert() -> None:
         command("transcribe", scans, "--format", "page,alto,txt", "--output", folder / "formats", *READING)
@@ -186,14 +186,14 @@ def job_rows(folder: Path) -> list[tuple[str, str]]:
     opened_first, opened_again = opens(page, convert), opens(page, convert)
     with Workspace.open(scans) as workspace:
         correction(workspace, "first")()
-        rows.append(("`Workspace.edit_line`", entered(correction(workspace, "second"))))
+        rows.append(("run by `Workspace.edit_line`", entered(correction(workspace, "second"))))
         opened_by_edit = opens(page, correction(workspace, "third"))
         parsed_by_edit = parses(correction(workspace, "fourth"))
     return [
         *rows,
-        ("times that PAGE → page, alto, txt opens the PAGE file", f"{opened_first}"),
-        ("the same again, when all is done", f"{opened_again}"),
-        ("times that `Workspace.edit_line` opens it", f"{opened_by_edit}"),
+        ("times that `transcribe` of a PAGE file to page, alto and txt opens it", f"{opened_first}"),
+        ("the same again, when all results exist", f"{opened_again}"),
+        ("times that `Workspace.edit_line` opens the PAGE file", f"{opened_by_edit}"),
         ("times that `Workspace.edit_line` parses it", f"{parsed_by_edit}"),
     ]
 

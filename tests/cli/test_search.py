@@ -2,12 +2,17 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 from archives import make_archive
 from bulk_runs import write_shard
+from edited_folders import put_page
 from made_pages import TEXTS
 from PIL import Image
+
+from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import Review, Transcription
 
 
 @pytest.fixture
@@ -148,3 +153,17 @@ def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     lacks = "2 pages with results, but not in the index; drethtr index adds them"
     assert lacks not in drethtr("transcribe", tmp_path / "archive", *options).err
     assert lacks in drethtr("transcribe", tmp_path / "archive", *options[:-1], tmp_path / "new.sqlite").err
+
+
+def test_transcribe_adds_lines_that_keep_the_text_of_a_person_to_an_index(drethtr, tiny_path, tmp_path):
+    """They were left out, and the index counted as up to date."""
+    path = put_page(tmp_path, "a")
+    file = PageFile.parse(path.read_bytes(), "a")
+    written = Transcription("Martin owes barley", review=Review.CORRECTED)
+    path.write_bytes(file.with_line(replace(file.page.lines[1], transcription=written)).data)
+    options = ("--model", tiny_path, "--decoder", "ctc", "--output")
+    index = tmp_path / "a.sqlite"
+    assert drethtr("transcribe", path, *options, tmp_path / "out", "--index", index).code == 0
+    outcome = drethtr("search", index, '"martin owes barley"')
+    assert outcome.out.startswith("1.00") and "an index of 4 lines" in outcome.err
+    assert drethtr("index", path, *options, index).out.endswith("4 lines; 0 read now\n")

@@ -12,7 +12,7 @@ import numpy as np
 import pikepdf
 import pypdfium2
 import pytest
-from edited_folders import approve
+from edited_folders import approve, foreign
 from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import draw_page, put_page
@@ -560,12 +560,127 @@ def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_
     os.utime(out / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
     told = transcribe(scan, "page,csv").err
     assert "one.png: a person has since corrected results in" in told
-    assert "delete only them, then repeat the command with the corrected files as inputs" in told
+    assert "to write the others again, delete only them, and repeat the command" in told
     (out / "one.csv").unlink()
-    assert transcribe(path, "csv", "--update").code == 0
+    assert transcribe(scan, "page,csv").code == 0
     assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
     again = transcribe(scan, "page,csv")
     assert again.code == 0 and "a person has since" not in again.err
+
+
+def test_a_result_written_from_a_corrected_one_is_nobodys_later_work(drethtr, tiny_path, tmp_path):
+    scan, path, alto = tmp_path / "one.png", tmp_path / "one.page.xml", tmp_path / "one.alto.xml"
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(scan)
+
+    def transcribe(input, formats, *more):
+        return drethtr("transcribe", input, "--format", formats, "--output", tmp_path, "--model", tiny_path, *more)
+
+    transcribe(scan, "page,alto")
+    file = PageFile.parse(path.read_bytes(), "one")
+    corrected = Transcription("corrected", review=Review.CORRECTED)
+    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
+    os.utime(path, ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
+    alto.unlink()
+    transcribe(path, "alto", "--update")
+    assert b"corrected" in alto.read_bytes() and "a person has since" not in transcribe(scan, "page,alto").err
+    alto.write_bytes(alto.read_bytes().replace(b"corrected", b"corrected again"))
+    assert "a person has since" in transcribe(scan, "page,alto").err
+
+
+@pytest.fixture
+def write_results(drethtr, tiny_path):
+    """`drethtr transcribe` with a small model and the lines of files that describe pages, else those that it finds."""
+
+    def run(inputs, formats, output, *more):
+        return drethtr("transcribe", inputs, "--format", formats, "--output", output, "--model", tiny_path, *more)
+
+    return run
+
+
+def correct(path, text):
+    """Correct the first line of a page file, as a person does in the editor; a second later, and so seen as newer."""
+    file = PageFile.parse(path.read_bytes(), path.name)
+    corrected = Transcription(text, review=Review.CORRECTED)
+    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
+    later = path.stat().st_mtime_ns + 2 * 10**9
+    os.utime(path, ns=(later, later))
+
+
+@pytest.mark.parametrize("folder", [".", "out"])
+def test_a_format_that_is_added_later_has_what_was_corrected(write_results, book, folder):
+    """It had the model's reading without a word, and was then newer than the correction; in a book on all its pages."""
+    out = book.parent / folder
+    write_results(book, "page", out)
+    correct(out / "book_0002.page.xml", "corrected")
+    before = (out / "book_0002.page.xml").read_bytes()
+    for formats in ("page,csv,pdf", "txt"):
+        outcome = write_results(book, formats, out)
+        assert (outcome.code, outcome.err) == (0, "")
+    assert (out / "book_0002.page.xml").read_bytes() == before
+    for name in ("book.csv", "book.txt"):
+        assert (out / name).read_text(encoding="utf-8").count("corrected") == 1
+    again = write_results(book, "page,csv", out)
+    assert again.code == 0 and "1 of 1 files already" in again.err and "a person has since" not in again.err
+
+
+def test_a_format_that_is_added_later_has_what_was_corrected_of_a_given_page(write_results, export, tmp_path):
+    """The result is corrected, not the file that it was made from, which is in another folder."""
+    given, out = export / "page" / "a.xml", tmp_path / "out"
+    write_results(given, "page", out)
+    correct(out / "a.page.xml", "corrected")
+    outcome = write_results(given, "page,txt", out)
+    assert outcome.code == 0 and (out / "a.txt").read_text(encoding="utf-8").startswith("corrected\n")
+    again = write_results(given, "page,txt", out)
+    assert again.code == 0 and "1 of 1 files already have results" in again.err
+
+
+def test_results_with_copies_of_corrected_lines_are_written_again_and_again(write_results, scans):
+    """As docs/archivist.md advises after corrections; the copies counted as a person's work on that file."""
+    write_results(scans, "page,alto,csv", scans)
+    for text in ("first", "second"):
+        correct(scans / "one.page.xml", text)
+        outcome = write_results(scans, "alto,csv", scans, "--force")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert read_page(scans / "one.alto.xml").lines[0].text == text
+        assert text in (scans / "one.csv").read_text(encoding="utf-8")
+        os.utime(scans / "one.page.xml", ns=(0, 0))  # what was written after it is newer
+        assert "a person has since" not in write_results(scans, "page,alto,csv", scans).err
+
+
+@pytest.mark.parametrize("lost", ["its correction", "nothing, but the copy was corrected, too", "the PAGE file"])
+def test_a_copy_of_corrected_lines_that_is_the_only_one_is_not_replaced(write_results, scans, lost):
+    """Without the PAGE file it describes its page itself, and its other lines are read again."""
+    path, copy = scans / "one.page.xml", scans / "one.alto.xml"
+    write_results(scans, "page,alto", scans)
+    read = path.read_bytes()
+    correct(path, "corrected")
+    write_results(scans, "alto", scans, "--force")
+    if lost.startswith("nothing"):
+        correct(copy, "better")
+    elif lost == "its correction":
+        path.write_bytes(read)
+    else:
+        path.unlink()
+    kept = read_page(copy).lines[0]
+    outcome = write_results(scans, "alto", scans, "--force")
+    if path.exists():
+        assert outcome.code == 1 and "one.alto.xml: is not replaced, because a person corrected" in outcome.err
+    assert kept.is_reviewed and read_page(copy).lines[0] == kept
+
+
+def test_an_alto_file_of_ours_does_not_take_the_place_of_a_scan_whose_page_file_is_a_result(write_results, scans):
+    """Nothing was read then, as the results beside it "were made from different files"."""
+    write_results(scans, "page,alto", scans)
+    outcome = write_results(scans, "page,txt", scans)
+    assert (outcome.code, outcome.err) == (0, "") and (scans / "two.txt").exists()
+
+
+def test_other_results_have_the_text_of_a_file_by_another_program_that_is_named_like_a_result(write_results, scans):
+    write_results(scans, "alto", scans)
+    path = foreign(scans / "one.alto.xml")
+    path.write_bytes(re.sub(rb' WC="[^"]*"', b"", re.sub(rb'CONTENT="[^"]*"', b'CONTENT="theirs"', path.read_bytes())))
+    write_results(scans, "alto,txt", scans)
+    assert {*(scans / "one.txt").read_text(encoding="utf-8").split()} == {"theirs"}
 
 
 def test_a_file_that_is_newer_than_its_other_results_is_named(drethtr, export, tiny_path):

@@ -36,6 +36,29 @@ def test_files_of_ours_that_were_renamed_with_their_scans_keep_them(tmp_path, en
     assert image_beside(tmp_path / f"4{ending}", "1.png") == tmp_path / "1.png"
 
 
+@pytest.mark.parametrize("scan", ["new.tif", "new.PDF"])
+@pytest.mark.parametrize("folder", ["scans", "scans/page", "elsewhere"])
+def test_files_of_pages_that_were_renamed_with_their_volume_keep_it(tmp_path, folder, scan):
+    """They had no scan any more, and the pages of the volume were read again without their corrections."""
+    (tmp_path / "scans" / "page").mkdir(parents=True)
+    (tmp_path / "scans" / scan).touch()
+    images = tmp_path / "scans" if folder == "elsewhere" else None
+    for file, name in product(("new_0001.page.xml", "new_0012.alto.xml"), ("old.tif", "old.pdf")):
+        assert image_beside(tmp_path / folder / file, name, images=images) == tmp_path / "scans" / scan
+    with pytest.raises(DataError, match="is missing"):
+        image_beside(tmp_path / folder / "other_0001.page.xml", "old.pdf", images=images)
+
+
+def test_pdfs_are_found_among_images_and_beside_folders_of_descriptions(tmp_path):
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / "vol.pdf").touch()
+    for folder, images in ((tmp_path / "a" / "b" / "read", tmp_path / "scans"), (tmp_path / "page", None)):
+        folder.mkdir(parents=True)
+        assert image_beside(folder / "vol_0001.page.xml", "vol.pdf", images=images) == tmp_path / "scans" / "vol.pdf"
+        with pytest.raises(DataError, match="is missing"):  # one of the same name may have been made from the image
+            image_beside(folder / "vol.page.xml", "vol.jpg", images=images)
+
+
 @pytest.mark.parametrize("folder", ["scans", "scans/page", "elsewhere"])
 def test_renamed_files_in_another_folder_keep_their_scans_too(tmp_path, folder):
     """In that beside the scans, as in exports of Transkribus, and with the folder of the images given."""

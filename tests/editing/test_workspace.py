@@ -271,6 +271,22 @@ def test_a_damaged_history_is_put_aside(folder, file):
     assert (file.parent / FOLDER / "edit.damaged").exists()
 
 
+def test_the_overview_says_that_a_scan_was_replaced_by_one_of_another_shape(tmp_path):
+    """As by one that was cropped or turned: it had the numbers from before, also after a restart."""
+    scan = put_page(tmp_path, "a").with_name("a.png")
+    before = scan.read_bytes()
+    with Workspace.open(tmp_path) as workspace:
+        [row] = workspace.pages()
+        assert (row["error"], row["lines"]) == (None, 4)
+        Image.open(scan).crop((0, 0, 700, 200)).save(scan)
+        [row] = workspace.pages()
+        assert "describes an image of 700 x 340 pixels, but" in row["error"] and row["lines"] == 0
+    with Workspace.open(tmp_path) as workspace:
+        assert workspace.pages()[0]["error"] == row["error"]
+        scan.write_bytes(before)
+        assert (workspace.pages()[0]["error"], workspace.pages()[0]["lines"]) == (None, 4)
+
+
 def test_the_history_of_a_renamed_scan_waits_for_its_old_name(folder, file):
     edit(folder, text="saved")
     folder.close()

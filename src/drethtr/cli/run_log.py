@@ -140,9 +140,8 @@ class TextLog(RunLog):
             )
         if corrected := [task for task in plan.outdated if not task.in_place]:
             say(
-                f"drethtr: {some(corrected)}: a person has since corrected results in {self.output}; the others still "
-                "have the earlier text; to write those again, delete only them, then repeat the command with the "
-                "corrected files as inputs, the other formats only, and --update"
+                f"drethtr: {some(corrected)}: a person has since corrected results in {self.output}; the others "
+                "still have the earlier text; to write the others again, delete only them, and repeat the command"
             )
         if plan.unrecorded:
             say(

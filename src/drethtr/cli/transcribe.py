@@ -262,7 +262,7 @@ def run_job(
                 log.failed(error)
             case PageRead(original, page):
                 if builder is not None and page is not None:
-                    builder.put(original, page)
+                    builder.add(original, page)
                 log.page(original, page)
                 for words in remarks(original, page, job.segmentation, verbose=verbose) if page is not None else ():
                     log.note(words)

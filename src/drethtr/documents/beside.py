@@ -152,13 +152,13 @@ def image_beside(
     is_renamed = was_renamed(path, image)
     stems = dict.fromkeys((path.stem, page_stem(path), path.name.split(".")[0]))
     if images is not None:
-        names = dict.fromkeys((page_stem(path) if is_renamed else image, image, *stems))
+        names = dict.fromkeys((*(own_names(path, ("",)) if is_renamed else ()), image, *stems))
         given = (found for name in names if name for found in images_called(images, name))
         if (found := next(given, None)) is not None:
             return found
     near, endings = path.parents[:2], (*IMAGES, *map(str.upper, IMAGES))
     # Its own name in the folder above (own[1:]) comes after the image that it names, if that is beside it.
-    own = [[folder / f"{page_stem(path)}{ending}" for ending in endings] for folder in near] if is_renamed else []
+    own = [[folder / name for name in own_names(path, endings)] for folder in near] if is_renamed else []
     if (found := next(filter(exists or is_file, chain(*own[:1])), None)) is not None:
         return found
     if image and os.path.basename(image) == image:  # noqa: PTH119 - by far the most usual, and a name alone
@@ -179,17 +179,28 @@ def image_beside(
     among = near if images is None else (images,)
     close = [str(file) for folder in among for file in similar_files(folder, image or path.name, IMAGES)]
     there = f"; similar names: {', '.join(close)}" if close else ""
-    put = f"put it into {path.parent} or {path.parent.parent}, or name its folder with --images"
+    put = f"put it into {' or '.join(dict.fromkeys(map(str, near)))}, or name its folder with --images"
     cure = put if images is None else f"it is not in {images}"
     raise DataError(f"its {called} is missing; {cure}{there}", path)
 
 
+def own_names(path: Path, endings: Sequence[str]) -> Iterator[str]:
+    """Names of the image of a page file that is called after it, then of the file of several pages that has it."""
+    stem = page_stem(path)
+    yield from (f"{stem}{ending}" for ending in endings)
+    if (whole := without_number(stem)) != stem:
+        yield from (f"{whole}{ending}" for ending in (*SEVERAL, *map(str.upper, SEVERAL)))
+
+
 def images_called(folder: Path, name: str) -> Iterator[Path]:
-    """The images of a folder that have this name in another spelling, then with another extension or none given."""
+    """The images of a folder that have this name in another spelling, then with another extension or none given.
+
+    A PDF only if the name is that of one, as most are made from images.
+    """
     key = key_of(name)
     stem = key.removesuffix(ending) if (ending := PurePath(key).suffix) in IMAGES else key
     for other in dict.fromkeys((key, *(stem + ending for ending in IMAGES))):
-        yield from (file for file in files_like(folder, other) if file.suffix.lower() in IMAGES)
+        yield from (file for file in files_like(folder, other) if file.suffix.lower() in (*IMAGES, PDF))
 
 
 def was_renamed(path: Path, image: str) -> bool:

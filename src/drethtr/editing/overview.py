@@ -177,13 +177,13 @@ class Overview:
         """Every page with its summary; files that changed since the last time are read again."""
         new = []
         for page in pages:
-            mark = file_mark(page.xml_path)
+            mark = with_scan(page, file_mark(page.xml_path))
             with self.counting:  # one thread summarizes a page, others wait for it
                 known = self.summaries.get(page.id) or self.stored(page)
                 if known is not None and known[0] == mark:
                     summary: Summary | DataError = known[1]
                     self.summaries[page.id] = known
-                elif isinstance(summary := self.summarize(page), Summary):  # errors are not kept
+                elif isinstance(summary := self.summarize(page), Summary):  # an error may pass: not kept
                     self.summaries[page.id] = mark, summary
                     new.append((page.id, mark, summary.to_json()))
             yield page, summary
@@ -192,7 +192,7 @@ class Overview:
 
     def keep(self, page: FolderPage, mark: str, opened: OpenPage) -> None:
         """Keep the summary of a page whose file was just written, and has this mark."""
-        summary = Summary.of(opened)
+        summary, mark = Summary.of(opened), with_scan(page, mark)
         with self.counting:
             self.summaries[page.id] = mark, summary
         self.journal.keep_summaries([(page.id, mark, summary.to_json())])
@@ -221,3 +221,8 @@ class Overview:
         except DataError as error:
             return error
         return Summary() if opened is None else Summary.of(opened)
+
+
+def with_scan(page: FolderPage, mark: str) -> str:
+    """The mark of the file of a page with that of its scan, which may no longer fit the file once it is replaced."""
+    return mark if page.source is None else f"{mark} {file_mark(page.source.path)}"

@@ -23,6 +23,7 @@ from drethtr.documents.beside import (
     walk_visible,
     without_number,
 )
+from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import SPACE, by_trust, first_bytes
 from drethtr.pages.catalog import Catalog, Facts, Kind
 from drethtr.pages.record import RECORD
@@ -163,6 +164,7 @@ def pages_in(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Pat
     files = catalog.folders.files(folder)
     # Results of an earlier run may lie beside the scans; read as inputs, they would multiply with each run.
     results = results_among(files, endings) | searchable_copies(files, catalog)
+    results |= lesser_copies(files, results, catalog)
     return to_read([file for file in files if file not in results], catalog)
 
 
@@ -207,6 +209,13 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
             if file.suffix.lower() not in kinds and stems.intersection([*names, *map(without_number, names)]):
                 results.add(file)
     return results
+
+
+def lesser_copies(files: Sequence[Path], results: Set[Path], catalog: Catalog) -> set[Path]:
+    """ALTO files of ours beside results in PAGE: a scan is not replaced by the worse of its files."""
+    page, alto = FORMATS["page"].ending, FORMATS["alto"].ending
+    pages = {file: file.with_name(file.name.removesuffix(alto) + page) for file in files if file.name.endswith(alto)}
+    return {file for file, of_page in pages.items() if of_page in results and catalog.is_ours(file)}
 
 
 def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> set[Path]:

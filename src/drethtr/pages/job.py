@@ -9,7 +9,8 @@ What decides whether a page is read, in this order:
    updated in place is never done: only reading it shows which lines lack text.
 4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results are complete by
    then, or at the end (`Claims.settle`).
-5. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
+5. `Run.corrected`: results on which people or other programs have worked describe their pages, for other results.
+6. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
 
 Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With
 `force`, every file that is claimed is read from its first page, and all its results are replaced. Never replaced are
@@ -22,33 +23,38 @@ how it was made: after it is written, but before that if it lacks pages, so that
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError, or_error
 from drethtr.base.files import is_there, make_folder
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Provenance, Sheet
-from drethtr.documents.formats import Format
+from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Page, TextLine
+from drethtr.documents.read import read_page
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
-from drethtr.pages.results import refuse_replacing_results, write_result, write_update
+from drethtr.pages.results import is_copy, is_edited, is_worked_on, refuse_replacing_results, write_result, write_update
 from drethtr.pages.segmentation import Segmentation, made_with
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, Sheets
+from drethtr.pages.task import UPDATE, FileTask, Sheets, paths_of
 from drethtr.pages.transcribe import LineCallback, PageReader, Segmented, WholeLine, ignore_line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 Segment: TypeAlias = Callable[[], tuple[Original, Segmented]]
 """Opens a page and segments it, or waits for the thread that does."""
+
+DESCRIBING = "page", "alto", "json"
+"""Formats of results that can describe a page when it is read again, best first."""
 
 READ_TOGETHER = 64
 """Images of single lines that are read together: fewer than would be fastest, as a user waits for the first result."""
@@ -160,6 +166,7 @@ class Run:
     done: int
     failed: int
     doubts: DoubtCounts = field(default_factory=DoubtCounts)
+    corrected_results: set[Path] = field(default_factory=set)
 
     @cached_property
     def provenance(self) -> Provenance:
@@ -171,6 +178,11 @@ class Run:
         """Reads pages that are not images of single lines."""
         return PageReader(self.recognizer, self.job.segmentation, self.job.keeps, self.on_line)
 
+    @cached_property
+    def rereader(self) -> PageReader:
+        """Reads pages that earlier results describe: only what no person wrote there."""
+        return replace(self.page_reader, keeps=lambda line: self.job.keeps(line) or is_of_person(line))
+
     def fail(self, error: DataError) -> None:
         """Count and report a failure."""
         self.report(Skipped(error))
@@ -179,7 +191,7 @@ class Run:
     def read(self, tasks: Iterable[FileTask]) -> None:
         """Read files and write their results: images of single lines in groups, others page by page."""
         # Only neighbors are grouped, so that results come in the order of the files.
-        for alone, some in groupby(tasks, self.is_line):
+        for alone, some in groupby(map(self.corrected, tasks), self.is_line):
             for task, record, sheets in self.lines(some) if alone else self.pages(some):
                 try:
                     self.finish(task, record, sheets)
@@ -187,6 +199,37 @@ class Run:
                     self.fail(error)
                 finally:
                     self.claims.release(task)
+
+    def corrected(self, task: FileTask) -> FileTask:
+        """The task, in which earlier results describe its pages where a person or another program worked on them.
+
+        So its other results get what these say.
+        """
+        folder = self.job.selection.folders.get(task.path)
+        if folder is None or self.job.of_lines or self.job.update:
+            return task
+        found = list[Path]()
+
+        def described(original: Original, results: Sequence[Path]) -> Original:
+            given = original.description
+            # What lies beside results may be what a person corrected last, and they copies of it.
+            is_beside = given is not None and given.parent.resolve() == folder.resolve()
+            is_source = is_worked_on if given is None else is_edited
+            for path in results if original.error is None and not is_beside else ():
+                with suppress(DataError):  # a damaged one describes nothing
+                    if is_source(path) and self.planner.is_of(path, task):
+                        new = replace(original, description=path, has_lines=bool(read_page(path).lines))
+                        if (new := self.job.segmentation.prepare(new)).has_lines:
+                            found.append(path)
+                            return new
+            return original
+
+        paths = (paths_of(FORMATS[name], task.path, task.originals, folder) for name in DESCRIBING)
+        originals = tuple(map(described, task.originals, zip(*paths, strict=True)))
+        self.corrected_results.update(found)
+        if not found:
+            return task
+        return replace(task, originals=originals, corrected=frozenset(found), before=task.sources)
 
     def is_line(self, task: FileTask) -> bool:
         """Whether a file is an image of a single line."""
@@ -200,7 +243,7 @@ class Run:
         for task in filter(self.claims.win, tasks):
             try:
                 if self.job.force:
-                    refuse_replacing_results(task)
+                    refuse_replacing_results(task, self.planner.records)
                 opened = self.planner.opened(task)
             except DataError as error:
                 self.fail(error)
@@ -279,7 +322,11 @@ class Run:
             DataError: if it cannot be read.
         """
         original = original.opened()
-        return original, self.page_reader.segment(original, threads)
+        return original, self.reader_of(original).segment(original, threads)
+
+    def reader_of(self, original: Original) -> PageReader:
+        """What reads a page."""
+        return self.rereader if original.description in self.corrected_results else self.page_reader
 
     def page(self, original: Original, segment: Segment) -> Page:
         """Read a page.
@@ -290,10 +337,10 @@ class Run:
         page = None
         try:
             original, segmented = segment()
-            page = self.page_reader.page(original, segmented)
+            page = self.reader_of(original).page(original, segmented)
         finally:
             self.report(PageRead(original, page))
-        if not self.job.update:
+        if not self.job.update and original.description not in self.corrected_results:
             self.doubts.unused += texts_of_people(original)
         return page
 
@@ -314,7 +361,7 @@ class Run:
         if task.updated is not None and (self.job.force or task.in_place or not is_there(task.updated)):
             write_update(task, read[0].page, self.provenance, replace=self.job.force)
             if not task.in_place:
-                record(UPDATE, task.updated, frozenset())
+                record(UPDATE, task.updated, frozenset(), b"")
         if self.job.selection.output is not None:
             self.write(task, record, sheets)
         self.report(FileRead(task, Document(read, self.provenance, name=task.given)))
@@ -329,18 +376,18 @@ class Run:
             DataError: if something cannot be written.
         """
         lost = [original for original, sheet in zip(task.originals, sheets, strict=True) if sheet is None]
-        missing = frozenset(original.source.number for original in lost)
+        missing, records = frozenset(original.source.number for original in lost), self.planner.records
         for name in task.targets:
             format = self.job.formats[name]
             lacks = missing if format.together else frozenset()
             for path, document in task.documents(name, format, sheets, self.provenance):
-                if self.job.force or not is_there(path) or lacks < self.planner.records.lacking(path):
+                if self.job.force or not is_there(path) or lacks < records.lacking(path):
                     content = format.write(document)
                     if lacks:  # recorded first: a process killed in between leaves no file that looks complete
-                        record(name, path, lacks)
-                    write_result(path, content)
+                        record(name, path, lacks, content)
+                    write_result(path, content, is_spared=partial(is_copy, records=records, pages=document.pages))
                     if not lacks:
-                        record(name, path, lacks)
+                        record(name, path, lacks, content)
         if not missing:
             self.planner.forget_pages(task)
 
@@ -351,5 +398,9 @@ def texts_of_people(original: Original) -> int:
     Raises:
         DataError: if their description can no longer be read.
     """
-    texts = (line.transcription for line in original.given_lines() if line.text)
-    return sum(text is not None and text.review is None and not text.by_program for text in texts)
+    return sum(is_of_person(line) and not line.is_reviewed for line in original.given_lines())
+
+
+def is_of_person(line: TextLine) -> bool:
+    """Whether a line has a text that no program states a confidence for."""
+    return line.text != "" and line.transcription is not None and not line.transcription.by_program

@@ -20,8 +20,9 @@ from drethtr.pages.task import FileTask
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 """The settings that determine the content of a result, by the name of its format."""
 
-Recorder: TypeAlias = Callable[[str, Path, frozenset[int]], None]
-"""Records how a result is made: the name of its format, its path, and the numbers of the pages that it lacks."""
+Recorder: TypeAlias = Callable[[str, Path, frozenset[int], bytes], None]
+"""Records how a result is made: the name of its format, its path, the pages that it lacks by their numbers, and its
+content, empty if that is not known."""
 
 UNMARKED = "unmarked"
 """Recorded in place of the threshold of doubts for formats that do not mark them."""
@@ -96,7 +97,7 @@ class Planner:
             return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
         # A format that keeps pages together has one file, which counts for each of them.
         return any(
-            work_in(path)
+            work_in(path) and not self.records.is_as_written(path)  # with what was corrected in another result
             for name, paths in task.targets.items()
             for place, path in enumerate(paths)
             if path.suffix in DESCRIPTIONS
@@ -149,19 +150,32 @@ class Planner:
         for name, entry in known:
             if words := entry.difference(self.made(name)):
                 return f"made with {words}"
-        if not known:
-            return ""
+        return OTHER_SCAN if known and not self.are_of(task, [entry for _, entry in known]) else ""
+
+    def are_of(self, task: FileTask, known: Sequence[Entry]) -> bool:
+        """Whether results were made from the files of a task, as these are now."""
         try:
             state = self.folders.state_of(task.sources)
             # Updated results may be made from one that a person corrected; see `is_outdated`.
             own = any(path.suffix in DESCRIPTIONS for _, path in task.results)
-            if all(entry.state == state or (own and entry.state.startswith(f"{state} ")) for _, entry in known):
-                return ""
+            if all(entry.state == state or (own and entry.state.startswith(f"{state} ")) for entry in known):
+                return True
             # Size or time differ, as after copying a folder; only the content decides.
             digest = digest_of(task.sources).hex()
         except DataError:
-            return ""  # reading it tells why
-        return OTHER_SCAN if any(entry.digest != digest for _, entry in known) else ""
+            return True  # reading it tells why
+        return all(entry.digest == digest for entry in known)
+
+    def is_of(self, result: Path, task: FileTask) -> bool:
+        """Whether an earlier result, in any format, is of the files of a task: one that is to be written, or recorded.
+
+        Raises:
+            DataError: if its record cannot be read.
+        """
+        if result in task.wanted:
+            return True
+        entry = self.records.of(result.parent).results.get(result.name)
+        return entry is not None and self.are_of(task, [entry])
 
     def opened(self, task: FileTask) -> tuple[FileTask, Recorder]:
         """A file that is about to be read, with its description open, and a function that records its results."""
@@ -172,8 +186,9 @@ class Planner:
             task = task.opened()
             digest = digest_of(task.sources, task.contents).hex() if task.results else ""
 
-        def record(name: str, path: Path, lacks: frozenset[int]) -> None:
-            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name), lacks))
+        def record(name: str, path: Path, lacks: frozenset[int], content: bytes) -> None:
+            written = digest_of([path], {path: content}).hex() if content else ""
+            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name), lacks, written))
 
         return task, record
 

@@ -28,16 +28,18 @@ class Entry(NamedTuple):
     digest  of their content, in hexadecimal
     made    the settings that determined its content, by name
     lacks   the numbers of its pages that could not be read
+    written the digest of the result itself; "" if unknown
     """
 
     state: str
     digest: str
     made: Mapping[str, Any]
     lacks: frozenset[int] = frozenset()
+    written: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain values."""
-        values = {"state": self.state, "digest": self.digest, "made": self.made}
+        values = {"state": self.state, "digest": self.digest, "made": self.made, "written": self.written}
         return {**values, "lacks": sorted(self.lacks)} if self.lacks else values
 
     def difference(self, made: Mapping[str, Any]) -> str:
@@ -78,7 +80,8 @@ class Record:
                 found: Any = json.loads(row)
                 match found:
                     case {"result": str(name), "state": str(state), "digest": str(digest), "made": dict(made)}:
-                        self.results[name] = Entry(state, digest, made, frozenset(found.get("lacks", ())))
+                        lacks, written = frozenset(found.get("lacks", ())), str(found.get("written", ""))
+                        self.results[name] = Entry(state, digest, made, lacks, written)
                     case {"input": str(name), "state": str(state)}:
                         self.inputs[name] = Catalogued(state, Facts.from_json(found))
 
@@ -140,6 +143,15 @@ class Records:
         """
         entry = self.of(result.parent).results.get(result.name)
         return frozenset() if entry is None else entry.lacks
+
+    def is_as_written(self, result: Path) -> bool:
+        """Whether a result that is there is, byte for byte, as it was written.
+
+        Raises:
+            DataError: if it or its record cannot be read.
+        """
+        entry = self.of(result.parent).results.get(result.name)
+        return entry is not None and entry.written == digest_of([result]).hex()
 
 
 CHUNK = 1 << 20

@@ -1,6 +1,7 @@
 """Write the results of a page, never over the work of a person or the file of another program."""
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from drethtr.base.errors import DataError
@@ -11,9 +12,10 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, is_description, page_in
+from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, is_description, page_in, read_page
 from drethtr.documents.update import update
-from drethtr.pages.source import DESCRIPTIONS
+from drethtr.pages.record import Records
+from drethtr.pages.source import DESCRIPTIONS, Original
 from drethtr.pages.task import UPDATE, FileTask
 
 REREAD = "--update --force reads its other lines again"
@@ -26,7 +28,7 @@ SIGNATURE = b"drethtr"
 """The name of the program that each of our XML and JSON files contains."""
 
 
-def refuse_replacing_results(task: FileTask) -> None:
+def refuse_replacing_results(task: FileTask, records: Records) -> None:
     """Refuse to replace results with the work of a person, or files that other programs wrote.
 
     Raises:
@@ -35,8 +37,22 @@ def refuse_replacing_results(task: FileTask) -> None:
     for name, path in task.results:
         if name == UPDATE:
             refuse_losing_work(path, ELSEWHERE)
-        else:
+        elif not may_hold_work(path) or not is_copy(path, records, map(Original.given, task.originals)):
             refuse_replacing(path)
+
+
+def is_copy(path: Path, records: Records, pages: Iterable[Page | None]) -> bool:
+    """Whether a result is as it was written, and lines that a person reviewed are reviewed in these pages as well.
+
+    So it has them from there, and nothing is lost with it.
+
+    Raises:
+        DataError: if it, its record or a page cannot be read.
+    """
+    if not is_there(path) or not records.is_as_written(path):
+        return False
+    reviewed = {line.id for page in pages if page is not None for line in page.lines if line.is_reviewed}
+    return reviewed.issuperset(line.id for line in read_page(path).lines if line.is_reviewed)
 
 
 def may_hold_work(path: Path) -> bool:
@@ -97,15 +113,39 @@ def is_of_others(path: Path) -> bool:
     return bool(data) and SIGNATURE not in data
 
 
-def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:
+def is_worked_on(path: Path) -> bool:
+    """Whether a result is there on which a person has worked, or that another program wrote or changed.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    return is_there(path) and (work_in(path) != "" or is_of_others(path))
+
+
+def is_edited(path: Path) -> bool:
+    """Whether a result is there that a person has edited in `drethtr edit`.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    return is_there(path) and EDITED.encode() in first_bytes(path, MAX_BYTES + 1)
+
+
+def write_result(
+    path: Path, content: bytes, remedy: str = REREAD, is_spared: Callable[[Path], bool] = lambda path: False
+) -> None:
     """Write a result, unless a person or another program has written the file, maybe since the job began.
+
+    Args:
+        is_spared: Whether nothing of theirs is lost with the file as it is now, see `is_copy`.
 
     Raises:
         DataError: if so, or if it cannot be written.
     """
 
     def change(found: bytes | None) -> bytes:
-        refuse_replacing(path, remedy)
+        if not is_spared(path):
+            refuse_replacing(path, remedy)
         return content
 
     if may_hold_work(path):

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.documents.beside import DESCRIPTION, image_beside, page_among, page_stem, was_renamed
+from drethtr.documents.beside import DESCRIPTION, image_beside, page_among, page_stem, was_renamed, without_number
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
@@ -117,7 +117,8 @@ class Original:
         path = self.description
         data = first_bytes(path, MAX_BYTES + 1)
         page = page_in(data, str(path), lambda image: size_of(self.source))
-        if was_renamed(path, page.image) and self.source.path.stem == page_stem(path):
+        stem = page_stem(path)
+        if was_renamed(path, page.image) and self.source.path.stem in (stem, without_number(stem)):
             page = replace(page, image=self.source.image_name)  # results must name the scan by its present name
         return replace(self, content=Described(data, page))
 

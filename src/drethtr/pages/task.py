@@ -98,12 +98,16 @@ class FileTask:
     originals  its pages
     targets    the paths for each format: one if pages stay together, else one per page
     updated    where to write the PAGE or ALTO file with its text, if requested: a copy, or the file itself
+    corrected  earlier results that describe its pages, since a person or another program has worked on them
+    before     its sources without these, if there are any
     """
 
     path: Path
     originals: tuple[Original, ...]
     targets: Mapping[str, tuple[Path, ...]]
     updated: Path | None = None
+    corrected: frozenset[Path] = frozenset()
+    before: tuple[Path, ...] = ()
 
     @property
     def name(self) -> str:
@@ -131,7 +135,7 @@ class FileTask:
     def sources(self) -> tuple[Path, ...]:
         """The files that determine its results: scans and their descriptions, except one that is updated in place."""
         files = dict.fromkeys(file for original in self.originals for file in original.files)
-        return tuple(file for file in files if not (self.in_place and file == self.path))
+        return self.before or tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property
     def contents(self) -> Mapping[Path, bytes]:
@@ -159,7 +163,7 @@ class FileTask:
     @cached_property
     def is_whole_pdf(self) -> bool:
         """Whether it is a PDF of which all pages are read."""
-        described = self.originals[0].description is not None
+        described = self.originals[0].description not in (None, *self.corrected)
         return not described and is_whole(self.path, self.originals) and is_pdf(self.path)
 
     @property
@@ -202,16 +206,19 @@ def task_for(
     """
     if folder is None:
         return FileTask(path, originals, {}, path if update else None)
-    targets, stem = {}, page_stem(path)
-    numbers = [original.source.number for original in originals]
-    whole = is_whole(path, originals)
-    for name, format in formats.items():
-        if format.together or (whole and len(originals) == 1):
-            stems = [stem if whole else with_pages(stem, numbers)]
-        else:
-            stems = [numbered_stem(stem, number) for number in numbers]
-        targets[name] = tuple(folder / f"{stem}{format.ending}" for stem in stems)
+    targets = {name: paths_of(format, path, originals, folder) for name, format in formats.items()}
     return FileTask(path, originals, targets, folder / path.name if update else None)
+
+
+def paths_of(format: Format, path: Path, originals: Sequence[Original], folder: Path) -> tuple[Path, ...]:
+    """The results of a file in a format: one if pages stay together, else one per page."""
+    stem, whole = page_stem(path), is_whole(path, originals)
+    numbers = [original.source.number for original in originals]
+    if format.together or (whole and len(originals) == 1):
+        stems = [stem if whole else with_pages(stem, numbers)]
+    else:
+        stems = [numbered_stem(stem, number) for number in numbers]
+    return tuple(folder / f"{stem}{format.ending}" for stem in stems)
 
 
 def seen_from(folder: Path, image: Path) -> str:

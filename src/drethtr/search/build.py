@@ -162,6 +162,18 @@ class Builder:
         """Receive a line of the page that is being read."""
         self.seen[id] = (strip, reading)
 
+    def add(self, original: Original, page: Page) -> None:
+        """Write a page after its lines were received; if some kept their text and were not read, it is read here.
+
+        Raises:
+            DataError: if it cannot be read or written.
+        """
+        if all(line.id in self.seen for line in page.lines if line.transcription is not None):
+            self.put(original, page)
+        else:
+            self.seen = {}
+            self.read(original)
+
     def put(self, original: Original, page: Page) -> int:
         """Write a page after its lines were received; returns the number of its searchable lines.
 

@@ -147,6 +147,15 @@ def test_refusals(drethtr, letters, tmp_path):
     assert not list(tmp_path.glob("*o.parquet*"))
 
 
+def test_a_folder_with_corrected_lines_of_which_none_is_confirmed_names_the_cure(drethtr, tmp_path):
+    path = put_scan(tmp_path / "scans", "a")
+    file = PageFile.parse(path.read_bytes(), "a")
+    corrected = Transcription("corrected", review=Review.CORRECTED)
+    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
+    outcome = drethtr("data", "import", tmp_path / "scans", tmp_path / "o.parquet")
+    assert outcome.code == 2 and "imported; confirm lines in drethtr edit, or add --unconfirmed\n" in outcome.err
+
+
 def test_baselines_that_were_turned_around_are_counted_by_page(drethtr, tmp_path):
     texts = ["eins zwei drei", "vier sechs", "sieben acht"]
     for name, backward in (("a", (0, 2)), ("b", ())):

@@ -17,7 +17,7 @@ from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_place
 from drethtr.cli.progress import left_out_of, remarks_of
 from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.layout import Layout
-from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.layouts.pages import UNCONFIRMED, Pages
 from drethtr.datasets.parquet import ParquetStore
 from drethtr.datasets.sample import Entry, LeftOut, Tally, checked
 from drethtr.datasets.splits import by_lists, read_lists
@@ -99,7 +99,8 @@ def import_lines(
     if json_file is not None:
         write_json(json_file, {"layout": found.name, "convention": found.convention, **vars(tally)})
     if not tally.lines:
-        raise DataError(f"no line could be imported{reasons(tally)}", source)
+        cure = "; confirm lines in drethtr edit, or add --unconfirmed" if UNCONFIRMED in tally.left_out else ""
+        raise DataError(f"no line could be imported{cure}{reasons(tally)}", source)
 
 
 def write_lines(
