@@ -76,7 +76,7 @@ def body_of(way, name, version):
         case "sound":
             return {id: f"{LIBRARY}/{name}.mp3", type: "Sound"}, "only Sound"
         case _:
-            return {type: f"{prefix}Image"}, "no address of an image"
+            return {type: f"{prefix}Image"}, "no image address"
 
 
 def any_manifest(random):
@@ -87,7 +87,7 @@ def any_manifest(random):
         ways = random.choices(WAYS, k=random.choice([1, 1, 2, 3]))
         bodies = [body_of(way, f"c{number}b{at}", version) for at, way in enumerate(ways) if way != "nothing"]
         told = [text for _, text in bodies if text != "only Sound"] or [text for _, text in bodies[:1]]
-        expected += told or ["the manifest has no image of it"]
+        expected += told or ["the manifest has no image of this page"]
         if version == 2:
             notes = [{"@type": "oa:Annotation", "motivation": "sc:painting", "resource": body} for body, _ in bodies]
             canvases.append({"@type": "sc:Canvas", "@id": f"{LIBRARY}/c{number}", "images": notes})

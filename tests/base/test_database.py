@@ -56,7 +56,7 @@ def test_no_file_is_removed_that_a_journal_names(tmp_path, opened):
     mine.write_text("years")
     journal = tmp_path / "received.sqlite-journal"
     journal.write_bytes(journal_of_several(path, mine))
-    with pytest.raises(DataError, match="would have SQLite remove another file; drethtr did not write it: remove it"):
+    with pytest.raises(DataError, match="would make SQLite delete another file; drethtr did not write"):
         opened(path)
     assert mine.exists()
     with sqlite3.connect(path) as database:
@@ -72,7 +72,7 @@ def test_files_beside_it_lead_nowhere(tmp_path, link, ending, opened):
     make(tmp_path / "a.sqlite")
     (tmp_path / "mine").write_text("years")
     link(tmp_path / "mine", tmp_path / f"a.sqlite{ending}")
-    with pytest.raises(DataError, match="is a link, or no ordinary file"):
+    with pytest.raises(DataError, match="is a link, or not an ordinary file"):
         opened(tmp_path / "a.sqlite")
     assert (tmp_path / "mine").read_text() == "years"
 
@@ -91,7 +91,7 @@ def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch, opened)
     make(path, "INSERT INTO t VALUES (printf('%.3000c', 'x'))")
     assert len(list(opened(path).rows("SELECT a FROM t"))) == 1
     in_circles(path, 2)
-    with pytest.raises(ValueError, match="more than it can hold"):
+    with pytest.raises(ValueError, match="more rows than it can hold"):
         list(opened(path).rows("SELECT a FROM t"))
 
 

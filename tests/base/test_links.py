@@ -139,7 +139,7 @@ def test_a_small_text_of_ours_is_read_in_part_and_nothing_else_is(tmp_path):
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/null")):
-        with pytest.raises(OSError, match="it is a pipe or a device; save what it gives to a file"):
+        with pytest.raises(OSError, match="it is a pipe or a device; save its content to a file"):
             open_ordinary(path)
     (tmp_path / "file").write_text("text")
     with open_ordinary(tmp_path / "file") as file:
@@ -152,7 +152,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 def test_what_only_we_name_is_not_written_through_a_link_to_other_texts(tmp_path, link):
     (tmp_path / "a.page.xml").write_text("typed by a person")
     link(tmp_path / "a.page.xml", tmp_path / "drethtr.edition.json")
-    with pytest.raises(DataError, match="is a link, or no ordinary file; remove it"):
+    with pytest.raises(DataError, match="is a link, or not an ordinary file; remove it"):
         write_own(tmp_path / "drethtr.edition.json", "{}")
     assert (tmp_path / "a.page.xml").read_text() == "typed by a person"
     write_own(tmp_path / "new.json", "{}")

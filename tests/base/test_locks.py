@@ -137,7 +137,7 @@ def test_a_change_may_create_a_file_or_leave_it(tmp_path, there, after):
 def test_a_turn_that_does_not_end_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(locks, "TURN_SECONDS", 0.05)
     path = tmp_path / "file"
-    with turn_to_change(path), pytest.raises(DataError, match="does not end"):
+    with turn_to_change(path), pytest.raises(DataError, match="for too long"):
         change_bytes(path, lambda content: b"new", 100)
     change_bytes(path, lambda content: b"new", 100)
     assert list(tmp_path.iterdir()) == [path]

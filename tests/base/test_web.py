@@ -179,7 +179,7 @@ def test_a_host_may_name_no_time(host, web, waits, date):
         (Reply(418), "the host responds with status 418"),
         (Reply(content=b"x" * 2000), "is larger than 0 MB"),
         (Reply(content=b"x" * 2000, length=-1), "is larger than 0 MB"),
-        (Reply(content=b"x", headers={"Content-Encoding": "gzip"}), "is sent as gzip"),
+        (Reply(content=b"x", headers={"Content-Encoding": "gzip"}), "is sent compressed"),
         (Reply(content=b"x", length=9), "the connection broke after 1 of 9 bytes"),
     ],
 )

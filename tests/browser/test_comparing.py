@@ -110,7 +110,7 @@ def test_a_file_is_compared_and_what_is_on_no_line_is_told(page, tmp_path, name,
     page.locator("dialog input[type=file]").set_input_files(path)
     page.locator("dialog").get_by_role("button", name="Compare", exact=True).click()
     counted(page, "1 line not in the text")
-    page.get_by_text("1 part of the text on no line of this page").click()
+    page.get_by_text("1 part of the text not on any line of this page").click()
     page.get_by_text("A postscript").wait_for()
     page.locator(".theirs", has_text="Not in the text").wait_for()
 

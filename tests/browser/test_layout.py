@@ -328,7 +328,7 @@ def test_a_page_that_has_no_lines_across_is_not_said_to_be_turned(folder, tiny_p
     with served(folder, tiny_path, lines="auto") as site:
         layout = first_layout(open_tab, site)
         layout.click("Turn the page to the left")
-        layout.tab.locator(".notice-bar", has_text="No lines run that way").wait_for()
+        layout.tab.locator(".notice-bar", has_text="No lines run in that direction").wait_for()
 
 
 def test_a_tool_says_what_it_does_also_after_another_message(open_layout):

@@ -53,9 +53,9 @@ def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp
     save_record(tiny_path, record, model, of=load_model(tiny_path))
     with served(folder, model) as site:
         tab = open_tab(site)
-        tab.get_by_text("Hand not known").wait_for()
+        tab.get_by_text("Unknown hand").wait_for()
         cards = tab.locator(".card")
-        assert ["Hand not known" in text for text in cards.all_inner_texts()] == [False, True]
+        assert ["Unknown hand" in text for text in cards.all_inner_texts()] == [False, True]
         assert "of characters, estimated" in cards.first.inner_text()
         enter(tab, "b.png")
         assert "confirm about 60 lines of it, then choose Learn" in tab.get_by_role("note").inner_text()

@@ -106,7 +106,7 @@ def test_a_tab_of_an_earlier_version_asks_to_be_reloaded(page, monkeypatch):
     page.keyboard.press("Home")
     page.keyboard.type("Kept ")
     page.keyboard.press("Enter")
-    told = page.get_by_text(f"The server is drethtr 9.9 now, this tab {__version__}: reload it when")
+    told = page.get_by_text(f"The server now runs drethtr 9.9, this tab {__version__}: reload the tab once")
     told.wait_for()
     wait_until_saved(page)
     page.reload()

@@ -494,7 +494,7 @@ def test_of_texts_without_confidences_the_page_does_not_say_how_many_errors_are_
     put_page(folder, "c", confidence=None)
     tab.reload()
     page = enter(tab, "c.png")
-    page.get_by_text("no confidences tell how many words are wrong", exact=True).wait_for()
+    page.get_by_text("no confidences, so the number of wrong words is unknown", exact=True).wait_for()
     page.keyboard.press("Control+Shift+Enter")
     page.get_by_text("probably less than one wrong word is left", exact=True).wait_for()
 

@@ -83,7 +83,7 @@ def grown(rows):
 
 def test_parts_of_strangers_are_refused(batch, tmp_path):
     folder, part = batch(2), tmp_path / "out" / "part-000000.parquet"
-    rows, nothing = pq.read_table(part), "has rows without what drethtr batch writes"
+    rows, nothing = pq.read_table(part), "has rows that lack columns of drethtr batch"
     for change, message in (
         (grown, "bytes that become more than"),
         (lambda rows: rows.drop_columns(["posteriors"]), "is not a part of a batch with posteriors"),
@@ -93,8 +93,8 @@ def test_parts_of_strangers_are_refused(batch, tmp_path):
         (changed("posteriors", [b"", None]), nothing),
         (changed("posteriors", [b"", b"x"]), "posteriors are damaged"),
         (changed("posteriors", [PackedLines.of([]).to_bytes()] * 2), "posteriors are damaged"),
-        (changed("confidence", [0.5, 1.5]), r"part-000000\.parquet: has confidences that are no probabilities"),
-        (changed("confidence", [0.5, float("nan")]), "has confidences that are no probabilities"),
+        (changed("confidence", [0.5, 1.5]), r"part-000000\.parquet: has confidences that are not probabilities"),
+        (changed("confidence", [0.5, float("nan")]), "has confidences that are not probabilities"),
     ):
         pq.write_table(change(rows), part)
         with pytest.raises(DataError, match=message):

@@ -66,14 +66,16 @@ def test_a_letter_is_aligned_with_its_lines(drethtr, page, text, tmp_path):
 def test_lines_to_train_on_are_sure_enough_and_go_into_a_table(drethtr, page, text, tmp_path):
     command = ("align", page, text, "--correct", "1", "--threads", "1", "--decoder", "ctc", "--ground-truth")
     assert "lines.tsv: the file name must end in .parquet" in drethtr(*command, tmp_path / "lines.tsv").err
-    said = f"0 of {len(LETTER)} lines, as none is sure enough; lower --correct"
+    said = f"0 of {len(LETTER)} lines, because none is certain enough; lower --correct"
     assert said in drethtr(*command, tmp_path / "lines.parquet").out
 
 
 def test_what_is_left_over_on_either_side_is_named(drethtr, page, text, tmp_path):
     text.write_text(" ".join([*LETTER[:3], *LETTER[4:], "And something that an editor has added at the end of it."]))
     done = drethtr("align", page, text, "--output", tmp_path / "out", "--threads", "1")
-    assert done.code == 1 and "no text for letter.jpg r1l4" in done.out and "on no line: 'And something" in done.out
+    assert (
+        done.code == 1 and "no text for letter.jpg r1l4" in done.out and "not on any line: 'And something" in done.out
+    )
 
 
 def test_a_text_with_the_line_breaks_of_the_page_is_placed_line_by_line(drethtr, page, text, tmp_path):
@@ -95,7 +97,7 @@ def test_a_page_of_another_document_gets_no_text(drethtr, page, text, tmp_path):
     note = "And something that an editor has added at the end of it, and again something else that is as long."
     text.write_text(f"{WHOLE} {note}", encoding="utf-8")
     done = drethtr("align", page, tmp_path / "other.png", text, "--output", tmp_path / "out", "--threads", "1")
-    assert done.code == 1 and "no text for other.png (2 lines)" in done.out and done.out.count("on no line: ") == 1
+    assert done.code == 1 and "no text for other.png (2 lines)" in done.out and done.out.count("not on any line: ") == 1
     assert {line.text for line in read_page(tmp_path / "out" / "other.page.xml").lines} == {""}
     assert [line.text for line in read_page(tmp_path / "out" / "letter.page.xml").lines] == LETTER
 
@@ -149,7 +151,7 @@ def test_a_preface_is_one_doubt_in_its_place(drethtr, page, text, tmp_path):
     text.write_text(f"A long preface of an editor, who says a good deal. {WHOLE}", encoding="utf-8")
     rows = tmp_path / "rows.json"
     done = drethtr("check", page, text, "--json", rows, "--threads", "1")
-    assert done.code == 1 and done.out.count("on no line") == 2 and "(11 words)" in done.out
+    assert done.code == 1 and done.out.count("not on any line") == 2 and "(11 words)" in done.out
     found = json.loads(rows.read_text(encoding="utf-8"))
     assert [row["word"] for row in found if row["kind"] != "omitted"] == text.read_text(encoding="utf-8").split()
 

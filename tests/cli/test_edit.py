@@ -39,7 +39,7 @@ def running(place, name, *options, **variables):
         with suppress(HTTPError):
             urlopen(origin(address)).close()  # it serves now, and so does what Ctrl-C should do
         process.send_signal(signal.SIGINT)
-        assert "Stopped; the sample letter is gone" in process.stderr.read()
+        assert "Stopped; the sample letter and your changes to it are deleted" in process.stderr.read()
         assert process.wait() == 0
 
 
@@ -174,4 +174,4 @@ def test_a_corrected_file_beside_that_of_another_program_is_named(drethtr, tmp_p
     theirs.write_bytes(foreign(put_page(tmp_path / "other", "a")).read_bytes())
     own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
     told = drethtr("edit", folder, "--port", "0", "--model", tmp_path / "none.safetensors").err
-    assert f"{own.resolve()}: not read, although it was edited in drethtr edit, but {theirs.resolve()}" in told
+    assert f"{own.resolve()}: not read, although it was edited in drethtr edit; {theirs.resolve()}" in told

@@ -150,7 +150,7 @@ def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     assert drethtr("transcribe", tmp_path / "archive", *options).code == 0
     outcome = drethtr("search", tmp_path / "b.sqlite", "received")
     assert outcome.out.startswith("1.00") and "an index of 8 lines" in outcome.err
-    lacks = "2 pages with results, but not in the index; drethtr index adds what it lacks"
+    lacks = "2 pages with results, but not in the index; drethtr index adds them"
     assert lacks not in drethtr("transcribe", tmp_path / "archive", *options).err
     assert lacks in drethtr("transcribe", tmp_path / "archive", *options[:-1], tmp_path / "new.sqlite").err
 

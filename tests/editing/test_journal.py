@@ -179,7 +179,7 @@ def test_a_file_that_leads_elsewhere_is_refused(tmp_path, link, name):
     put_page(tmp_path / "scans", "a")
     (tmp_path / "scans" / FOLDER).mkdir()
     link(mine, tmp_path / "scans" / FOLDER / name)
-    with pytest.raises(DataError, match="is a link, or no ordinary file; remove it"):
+    with pytest.raises(DataError, match="is a link, or not an ordinary file; remove it"):
         Workspace.open(tmp_path / "scans")
     assert mine.read_bytes() == b""
 
@@ -199,7 +199,7 @@ def test_a_journal_that_names_another_file_is_refused(scans, tmp_path):
     (tmp_path / "thesis").write_text("years")
     path = scans / FOLDER / NAME
     path.with_name(f"{NAME}-journal").write_bytes(journal_of_several(path, tmp_path / "thesis"))
-    with pytest.raises(DataError, match="would have SQLite remove another file; drethtr did not write it: remove it"):
+    with pytest.raises(DataError, match="would make SQLite delete another file; drethtr did not write"):
         Workspace.open(scans)
     assert (tmp_path / "thesis").exists()
 

@@ -201,7 +201,7 @@ def test_an_update_waits_for_a_person_who_saves_meanwhile(tmp_path, monkeypatch)
     def save(path):
         if not path.is_dir() and not refused:
             line = schedule.workspace.opened(schedule.page).line("l2")
-            with pytest.raises(DataError, match="another program is changing it") as error:
+            with pytest.raises(DataError, match="another program has been changing it") as error:
                 schedule.workspace.edit_line(schedule.page, "l2", line.revision, LineEdit(text="typed"))
             refused.append(error.value)
 

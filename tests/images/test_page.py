@@ -220,7 +220,7 @@ def test_a_folder_is_no_page(tmp_path):
 @pytest.mark.parametrize("opened", [open_pages, open_line])
 def test_a_pipe_is_not_waited_for(tmp_path, opened):
     os.mkfifo(tmp_path / "scan.png")
-    with pytest.raises(DataError, match=r"scan\.png: cannot be read as an image: it is a pipe or a device; save what"):
+    with pytest.raises(DataError, match=r"scan\.png: cannot be read as an image: it is a pipe or a device; save its"):
         opened(tmp_path / "scan.png")
 
 

@@ -99,7 +99,7 @@ def test_the_first_of_several_images_to_choose_from(tmp_path):
 
 def test_a_canvas_without_an_image_is_missed_alone(tmp_path):
     first, second = opened(tmp_path, manifest_3({"type": "Canvas"}, canvas_3(f"{LIBRARY}/b.jpg")))
-    with pytest.raises(DataError, match=r"manifest\.json page 1: the manifest has no image of it"):
+    with pytest.raises(DataError, match=r"manifest\.json page 1: the manifest has no image of this page"):
         first.gray()
     assert second.addresses
 

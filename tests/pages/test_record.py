@@ -96,6 +96,6 @@ def test_a_record_that_leads_elsewhere_is_refused(run, tmp_path, link):
     (tmp_path / "out").mkdir()
     (tmp_path / "profile").write_text("export A=b\n")
     link(tmp_path / "profile", tmp_path / "out" / RECORD)
-    with pytest.raises(DataError, match="is a link, or no ordinary file; remove it"):
+    with pytest.raises(DataError, match="is a link, or not an ordinary file; remove it"):
         run()
     assert (tmp_path / "profile").read_text() == "export A=b\n"

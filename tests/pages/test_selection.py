@@ -75,7 +75,7 @@ def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
     """But hidden folders and results are none of it."""
     assert select([tree], recursive=True).remarks == () and select([tree / "1"]).remarks == ()
     assert select([tree / "c.png", tree]).remarks == (
-        f"{tree}: what is in its subfolders is left out; --recursive includes it",
+        f"{tree}: its subfolders are left out; --recursive includes them",
     )
     (tree / "1" / RECORD).touch()
     assert select([tree], tree / "2").remarks == ()
@@ -88,14 +88,14 @@ def test_a_corrected_file_beside_that_of_another_program_is_not_passed_over_with
     assert select([folder]).files == (theirs,) and not select([folder]).remarks
     own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
     assert select([folder]).remarks == (
-        f"{own}: not read, although it was edited in drethtr edit, but {theirs} of another program; "
+        f"{own}: not read, although it was edited in drethtr edit; {theirs} of another program is read instead; "
         "move one of them away",
     )
     assert not select([folder / "*.xml"]).remarks
     exported = folder / "page" / "a.xml"
     exported.parent.mkdir()
     theirs.rename(exported)
-    assert [f"but {exported} of" in words for words in select([exported]).remarks] == [True]
+    assert [f"{exported} of another program is read instead" in words for words in select([exported]).remarks] == [True]
     assert select([folder]).files == (own,)
 
 

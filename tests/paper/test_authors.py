@@ -87,11 +87,11 @@ def test_every_weight_of_base_has_its_place(published, base, prefix):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"retnet.layers.3.0.fn.to_g.weight": (768, 768)}, "no place for the weights retnet.layers.3.0.fn.to_g.weight"),
+        ({"retnet.layers.3.0.fn.to_g.weight": (768, 768)}, "does not use the weights retnet.layers.3.0.fn.to_g.weight"),
         ({"encoder.weight": (1,), "module.x": (1,)}, "unknown weights: encoder.weight, module.x"),
         ({f"optimizer.{n}": (1,) for n in range(9)}, "optimizer.0, optimizer.1, optimizer.2 and 6 more"),
         ({"embed_tokens.weight": (90, 768)}, r"embed_tokens.weight is of shape \(90, 768\), in this network \(83, 768"),
-        (base_layer(12), "no place for the weights retnet.layers.12.0.fn.to_out.0.bias, "),
+        (base_layer(12), "does not use the weights retnet.layers.12.0.fn.to_out.0.bias, "),
     ],
     ids=["swish gate", "foreign", "many", "alphabet", "layers"],
 )
@@ -464,7 +464,7 @@ def test_heads_that_do_not_fit_are_refused():
 @pytest.mark.parametrize(
     ("made", "mode", "message"),
     [
-        ("RetNet", "RetNet_to_out", "no place for the weights .*group_norm"),
+        ("RetNet", "RetNet_to_out", "does not use the weights .*group_norm"),
         ("RetNet_to_out", "RetNet", "lack .*group_norm.* and 6 more, which this network has"),
         ("RetNet_to_out", "RetNet3_to_out", "lack .*to_gt"),
     ],

@@ -21,5 +21,5 @@ def test_a_model_keeps_its_own_fit(tiny_model, tiny_path):
 def test_a_fit_for_other_evidence_is_refused_with_a_cure(tiny_model):
     other = replace(DEFAULT_FIT.weights, lines=Logistic(0.5, (1.0,)))
     model = replace(tiny_model, record=CalibrationRecord(support=other))
-    with pytest.raises(CheckpointError, match=r"\[28, 16, 1\]; fit them again with drethtr bench fit-check"):
+    with pytest.raises(CheckpointError, match=r"\[28, 16, 1\]; fit the support weights again"):
         fit_of(model)

@@ -303,13 +303,13 @@ def changed(*statements):
 
 ENDLESS = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n"
 STRANGE = [
-    (changed("DROP TABLE pages", f"CREATE VIEW pages AS {ENDLESS}"), "other tables than those of an index"),
-    (changed("ALTER TABLE pages ADD COLUMN more AS (zeroblob(1000000000))"), "other tables"),
-    (changed("CREATE TRIGGER t AFTER INSERT ON pages BEGIN DELETE FROM lines; END"), "other tables"),
-    *((changed(f"UPDATE pages SET {name} = {value}"), "values of other kinds") for name, value in [
+    (changed("DROP TABLE pages", f"CREATE VIEW pages AS {ENDLESS}"), "its tables are not those of an index"),
+    (changed("ALTER TABLE pages ADD COLUMN more AS (zeroblob(1000000000))"), "its tables are not those of an index"),
+    (changed("CREATE TRIGGER t AFTER INSERT ON pages BEGIN DELETE FROM lines; END"), "tables are not those of"),
+    *((changed(f"UPDATE pages SET {name} = {value}"), "values of unexpected types") for name, value in [
         ("confidences", "7"), ("posteriors", "'text'"), ("scan", "CAST(scan AS BLOB)"),
     ]),
-    (changed("UPDATE lines SET text = x'ff'"), "values of other kinds"),
+    (changed("UPDATE lines SET text = x'ff'"), "values of unexpected types"),
     (changed("UPDATE lines SET text = CAST(x'ff' AS TEXT)"), "cannot be used: Could not decode to UTF-8"),
     (changed("UPDATE about SET value = '{'"), "a damaged index"),
     (changed(f"UPDATE about SET value = '{'[' * 3000}'"), "a damaged index"),
@@ -357,7 +357,7 @@ def test_a_drive_without_locks_is_named_as_such(tmp_path):
 def test_searching_removes_no_file_that_a_journal_names(built, tmp_path):
     (tmp_path / "thesis").write_text("years")
     (tmp_path / "a.sqlite-journal").write_bytes(journal_of_several(tmp_path / "a.sqlite", tmp_path / "thesis"))
-    with pytest.raises(DataError, match="would have SQLite remove another file"):
+    with pytest.raises(DataError, match="would make SQLite delete another file"):
         open_index(tmp_path / "a.sqlite")
     assert (tmp_path / "thesis").exists()
 

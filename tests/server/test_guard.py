@@ -188,7 +188,7 @@ def test_a_browser_without_a_token_is_told_what_to_do(path, visit):
     assert answer.status_code == 401 and "This folder is locked" in answer.text
     assert "does not fit" not in answer.text
     answer = client(token=TOKEN).get(f"{path}?token=another", headers=visit)
-    assert answer.status_code == 401 and "This key does not fit" in answer.text
+    assert answer.status_code == 401 and "This key is not valid" in answer.text
 
 
 def test_a_program_without_a_token_is_told_in_json():

@@ -140,7 +140,7 @@ def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
         cure = "save it with the usual compression, deflate, or unpack it yourself"
         raise DataError(f"this Python cannot unpack it: {first_line(error)}; {cure}", name) from error
     except (BadZipFile, zlib.error, LZMAError, EOFError, RuntimeError, ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # that of bzip2 has none
+        if isinstance(error, OSError) and error.errno is not None:  # the one for bzip2 has no name
             raise
         raise DataError(f"not {what}: {first_line(error)}", name) from error
 

@@ -1,4 +1,4 @@
-"""Names of numpy arrays by what is in them; a docstring beside each gives the shape."""
+"""Type aliases of numpy arrays by their contents; where one is used, a docstring gives the shape."""
 
 from typing import TypeAlias
 

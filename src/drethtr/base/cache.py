@@ -13,7 +13,7 @@ ADDRESS = ".address"
 """Name of the file that records a download's URL, beside it; no downloaded file begins with a dot."""
 
 UNUSUAL, MAX_LETTERS = re.compile(r"[^\w.-]+"), 100
-"""Characters to replace in file names, and how many a name may have."""
+"""Characters to replace in file names, and the maximum length of a name."""
 
 
 def cache_folder() -> Path:

@@ -63,8 +63,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 def set_values(data: dict[str, Any], overrides: Sequence[str]) -> None:
     """Set values in nested tables, each given as `dotted.name=value`; in a list, `0` is the first item.
 
-    Kinds are set first, those of outer tables before those in them: a table whose kind becomes another one loses its
-    settings. One that names no kind keeps them, since its kind may be this one.
+    Kinds are set first, outer tables before inner ones: a table whose kind changes loses its settings. A table that
+    names no kind keeps them, since its default may be of the new kind.
 
     Raises:
         ConfigError: naming the override that does not fit.
@@ -257,7 +257,7 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
         return decode_tuple(get_args(wanted), value, where)
     if wanted not in (int, float, str, bool):
         return from_dict(wanted, value, where, default)
-    if wanted is float and type(value) is int:  # the only conversion: 1 for 1.0, but neither "1" nor true for 1
+    if wanted is float and type(value) is int:  # the only conversion: neither "1" nor true stands for 1
         try:
             return float(value)
         except OverflowError as error:

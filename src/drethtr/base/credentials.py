@@ -1,11 +1,12 @@
-"""Names, passwords and signatures in addresses: for the server that is asked, not for messages, locks and records."""
+"""Names, passwords and signatures in addresses: only the server may see them, never messages, locks or records."""
 
 import re
 
 LOGIN = re.compile(r"(?<=://)(?:[^\s/\"]*|[^\s/\"@:\[]+:(?!\d*(?:[/?#\s\"]|$))(?:(?!://)[^\s\"]){0,200})@")
-"""`user:password@` of an address, also if the password has characters that should be encoded, such as a slash.
+"""`user:password@` in an address, even if the password has characters that should be encoded, such as a slash.
 
-A password with a slash follows a colon that begins no port. Its length is bounded, or some texts took quadratic time.
+A password with a slash follows a colon that does not begin a port. Its length is bounded, since some texts would
+otherwise take quadratic time.
 """
 
 SECRET = re.compile(
@@ -16,5 +17,5 @@ number their pages."""
 
 
 def without_credentials(text: str) -> str:
-    """A text, JSON too, with addresses such as `s3://…` that open nothing: logins are removed, other secrets `…`."""
+    """A text or JSON whose addresses, such as `s3://…`, grant no access: without logins, other secrets as `…`."""
     return SECRET.sub(r"\1…", LOGIN.sub("", text)) if "://" in text else text

@@ -1,4 +1,4 @@
-"""SQLite files that somebody else may have made: opening one changes no other file, and every statement ends.
+"""Untrusted SQLite files: opening one changes no other file, and every statement ends.
 
 The tree of a table in such a file may contain cycles, and its journal may name any file of this user.
 """
@@ -21,7 +21,7 @@ OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
 """The last bytes of a journal that names a super-journal. SQLite removes the file of that name, whatever it is."""
 
 STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
-"""Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks.
+"""Steps of SQLite's virtual machine: allowed for any statement, allowed per byte of the file, and between two checks.
 
 Our own queries take time in proportion to the file; views or damaged B-trees in a stranger's file may loop forever.
 """
@@ -31,14 +31,14 @@ MAX_VALUE = 64 << 20
 
 
 class Database(sqlite3.Connection):
-    """A connection whose statements end; made by `connect`."""
+    """A connection whose statements are limited in steps; made by `connect`."""
 
     path: Path
     steps = 0
 
     @property
     def size(self) -> int:
-        """Bytes of the file now, and of the changes that wait beside it."""
+        """The present size in bytes of the file and of the uncommitted changes beside it."""
         size = 0
         for file in (self.path, self.path.with_name(self.path.name + "-wal")):
             with suppress(OSError):
@@ -46,12 +46,12 @@ class Database(sqlite3.Connection):
         return size
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        """Begin a statement."""
+        """Begin a statement, with a new limit of steps."""
         self.steps = 0
         return super().execute(*arguments)
 
     def has_enough(self) -> bool:
-        """Whether the present statement took more steps than one of an honest file could; called every now and then."""
+        """Whether the statement took more steps than a genuine file could need; SQLite calls this at intervals."""
         self.steps += STEPS_A_CHECK
         return self.steps > STEPS and self.steps > STEPS + STEPS_A_BYTE * self.size
 
@@ -66,7 +66,7 @@ class Database(sqlite3.Connection):
         for row in self.execute(statement, arguments):
             held += sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
             if held > MAX_VALUE and held > MAX_VALUE + self.size:
-                raise ValueError("it claims to have more than it can hold")
+                raise ValueError("it claims to have more rows than it can hold")
             yield row
 
 
@@ -116,4 +116,6 @@ def refuse_journal_of_several(journal: Path) -> None:
     with suppress(OSError), journal.open("rb") as file:
         file.seek(-len(OF_SEVERAL), os.SEEK_END)
         if file.read() == OF_SEVERAL:
-            raise DataError("would have SQLite remove another file; drethtr did not write it: remove it", journal)
+            raise DataError(
+                "would make SQLite delete another file; drethtr did not write this journal: remove it", journal
+            )

@@ -1,4 +1,4 @@
-"""Texts that people save, in UTF-8 with or without a byte order mark, or in UTF-16 with one (Windows); others' JSON."""
+"""Text files in UTF-8, with or without a byte order mark, or in UTF-16 with one (Windows); JSON from other programs."""
 
 import json
 import re

@@ -24,7 +24,7 @@ class DrethtrError(Exception):
     """Base of every expected error; the command line prints it without a traceback.
 
     reason  what is wrong, and what to do about it
-    source  the file, page or line at fault, unless the reason names it; it begins the message
+    source  the file, page or line at fault, which begins the message; None if the reason names it
 
     Addresses in both are kept without credentials, since messages end in logs and records.
     """
@@ -63,7 +63,7 @@ class MissingExtraError(DrethtrError):
         self.args = (package, extra)  # pickle calls the constructor with these
 
     def of(self, source: object) -> Self:
-        """The same error: a package that is missing is missing for every source."""
+        """The same error, whatever the source: a missing package is missing for every one."""
         return self
 
 

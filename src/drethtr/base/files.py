@@ -37,13 +37,13 @@ MAX_NAME_BYTES = 200
 """Maximum bytes of a file name that comes from outside: file systems allow 255, with what we add to it."""
 
 OF_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]")
-"""The beginning of an address as a path, `s3:/scans`, which would be a folder of that name; `C:/scans` is none."""
+"""The beginning of an address in a path: `s3:/scans` would be a folder `s3:`. `C:/scans` is not an address."""
 
 CURE = "change the permissions, or choose another folder"
 """What helps if nothing can be written to a folder."""
 
 FAR = 1 << 30
-"""Offset of the byte locked on Windows: beyond the content, since nobody can read a locked byte."""
+"""Offset of the byte locked on Windows: beyond the content, since no other process can read a locked byte."""
 
 
 class NotFlushedError(DataError):
@@ -67,18 +67,18 @@ def is_folder(path: Path) -> bool:
 
 
 def state_of(found: os.stat_result) -> str:
-    """Size and time of change of a file, for records that outlive a run: copying a folder with its times keeps both.
+    """Size and modification time of a file, for records that outlive a run: copying a folder with its times keeps both.
 
-    If they are unchanged, so is the content, unless somebody set the time back.
+    If both are unchanged, so is the content, unless somebody reset the time.
     """
     return f"{found.st_size}:{found.st_mtime_ns}"
 
 
 def mark_of(found: os.stat_result) -> str:
-    """What changes whenever a file is written, for a process that keeps a file while others may write it.
+    """A value that changes whenever a file is written, for a process that caches a file while others may write it.
 
-    The state is not enough there: a synchronized or copied file may keep it, and clocks are set back. No copy keeps its
-    mark, so that records cannot have it.
+    `state_of` is not enough there: a synchronized or copied file may keep it, and clocks are set back. Records cannot
+    use the mark, since no copy of a file keeps it.
     """
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
@@ -219,7 +219,8 @@ def check_replaceable(path: Path) -> None:
 
     Raises:
         PermissionError: if it is write-protected, even if this user could replace it.
-        OSError: if it has hard links, which would keep the old content, is a link out of its folder, or is no file.
+        OSError: if it has hard links, which would keep the old content, is a link out of its folder, or is not a
+            regular file.
     """
     try:
         found = followed(path).stat()
@@ -357,7 +358,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_own(path: Path, text: str) -> None:
-    """Write a text to a file whose name only we give, as `write_text` does.
+    """Write a text to a file with a name that only drethtr uses, as `write_text` does.
 
     Raises:
         DataError: if it cannot be written, or is a link: even within its folder, that could lead to a person's texts.

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def names_of(package: str, *modules: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a package, for the names in its `__all__`; its modules are looked through in this order.
+    """The `__getattr__` of a package, for the names in its `__all__`; searches its modules in the given order.
 
     Every import of one of its modules runs its `__init__`, which would otherwise import all the others.
     """

@@ -21,25 +21,25 @@ MARK = ".made-by-drethtr"
 
 
 def open_own(path: Path) -> BinaryIO:
-    """Open a file whose name only we give, for reading and appending; it is created if missing.
+    """Open a file with a name that only drethtr uses, for reading and appending; it is created if missing.
 
     Raises:
-        OSError: if it is a link, or no ordinary file, or cannot be opened.
+        OSError: if it is a link or not an ordinary file, or cannot be opened.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(path, flags, 0o666), "a+b")
     found = os.fstat(file.fileno())
     if not S_ISREG(found.st_mode) or found.st_nlink > 1:
         file.close()
-        raise OSError(ELOOP, "it is a link, or no ordinary file", str(path))
+        raise OSError(ELOOP, "it is a link, or not an ordinary file", str(path))
     return file
 
 
 def open_ordinary(path: Path) -> BinaryIO:
-    """Open a file for reading. A pipe, which may lie in a folder under any name, would never answer.
+    """Open a file for reading; refuse anything else, since a pipe, which may have any name, would never answer.
 
     Raises:
-        OSError: if it is no ordinary file, or cannot be opened.
+        OSError: if it is not an ordinary file, or cannot be opened.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
@@ -49,7 +49,7 @@ def open_ordinary(path: Path) -> BinaryIO:
     os.close(descriptor)
     if S_ISDIR(mode):
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
-    raise OSError(ESPIPE, "it is a pipe or a device; save what it gives to a file", str(path))
+    raise OSError(ESPIPE, "it is a pipe or a device; save its content to a file", str(path))
 
 
 def is_foreign(file: Path) -> bool:
@@ -59,18 +59,18 @@ def is_foreign(file: Path) -> bool:
 
 
 def refuse_foreign(file: Path) -> None:
-    """Refuse a file whose name only we give, if writing it would change something elsewhere, or reading it wait.
+    """Refuse a file with a name that only drethtr uses, if writing it would change another file, or reading it block.
 
     Raises:
-        DataError: if it is a link, has other names, or is no ordinary file.
+        DataError: if it is a link, has other names, or is not an ordinary file.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
         if is_foreign(file):
-            raise DataError("is a link, or no ordinary file; remove it; it holds no texts", file)
+            raise DataError("is a link, or not an ordinary file; remove it: it holds no texts", file)
 
 
 def text_of_own(path: Path, most: int) -> str:
-    """The first `most` characters of a text file whose name only we give; "" if it is missing, a link, or no text."""
+    """The first `most` characters of a text file of our own; "" if it is missing, a link, or not text."""
     with suppress(OSError, ValueError):
         if not is_foreign(path):
             with path.open(encoding="utf-8") as file:
@@ -91,7 +91,7 @@ def refuse_link(folder: Path) -> None:
         DataError: if it is a link.
     """
     if folder.is_symlink():
-        raise DataError("is a link; remove it; it holds no texts", folder)
+        raise DataError("is a link; remove it: it holds no texts", folder)
 
 
 def refuse_outside(folder: Path, output: Path) -> None:
@@ -123,7 +123,7 @@ def followed(path: Path) -> Path:
 
 
 def make_marked(folder: Path) -> None:
-    """Create a folder that `remove_marked` may remove; what a marked one of this name has is removed before.
+    """Create a folder that `remove_marked` may remove; an earlier marked one of this name is removed with its content.
 
     Raises:
         DataError: if its parent is a link.
@@ -136,7 +136,7 @@ def make_marked(folder: Path) -> None:
 
 
 def remove_marked(folder: Path) -> None:
-    """Remove a folder and everything in it, if it is ours; others stay."""
+    """Remove a folder and everything in it if it has our mark; leave any other."""
     with suppress(OSError):
         if is_own(folder.parent) and is_own(folder) and not (folder / MARK).is_symlink() and (folder / MARK).exists():
             rmtree(folder, ignore_errors=True)

@@ -1,7 +1,7 @@
 """Take turns with other programs that write the same files.
 
-`claimed` is for the hours that a job may take, and refuses at once; `change_bytes` is for a moment, as when a person
-corrects a page, and waits: a change finds what any program has written until the file is replaced.
+`claimed` is for jobs of hours, and refuses at once. `change_bytes` is for short changes, as when a person corrects a
+page, and waits: each change sees what any program wrote before.
 """
 
 import os
@@ -21,12 +21,12 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import MAX_NAME_BYTES, atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
 
-MAX_NOTE = 1000  # bytes read from a lock file, which anybody may have written, and shown in an error
+MAX_NOTE = 1000  # bytes of a lock file to read and show in an error; anybody may have written it
 
 TURN_SECONDS = 10.0
 """How long to wait for a program that is changing the same file; a change takes a fraction of a second.
 
-Long enough for many windows that save at once, short enough that a stopped program is named before a person gives up.
+Long enough for many windows that save at once; short enough to report a hung program before a person gives up.
 """
 
 TRIES = 100
@@ -51,11 +51,12 @@ def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
     On a file system without locks, nothing is locked; nor if somebody has put a link in place of the lock file.
 
     Args:
-        replace: Whether the file may be there already. Who looked before may have been overtaken by another program.
+        replace: Whether the file may exist already; checked again under the lock, since another program may have
+            written it.
 
     Raises:
-        DataError: if another program holds it, naming that program, it is there and may not be, or it is a link out of
-            its folder.
+        DataError: if another program holds it, naming that program; if it exists and may not be replaced; or if it is a
+            link out of its folder.
         OSError: if nothing can be written there.
     """
     try:
@@ -88,7 +89,7 @@ def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
 
 
 def go_on_unlocked(note: Path, error: OSError) -> None:
-    """Remove a lock file that cannot be locked on this drive; leave a link that somebody has put in its place.
+    """Go on without a lock on a drive that has none: remove the lock file, but leave a link put in its place.
 
     Raises:
         OSError: the error, if it is another one.
@@ -100,7 +101,7 @@ def go_on_unlocked(note: Path, error: OSError) -> None:
 
 
 def refuse_finished(path: Path, *, replace: bool) -> None:
-    """Refuse a result that is there and may not be replaced.
+    """Refuse a result that exists and may not be replaced.
 
     Raises:
         DataError: saying so.
@@ -128,7 +129,7 @@ def remove_note(path: Path) -> None:
 def refuse_no_locks(folder: Path) -> None:
     """Refuse a folder on a drive without locks, such as some network drives, as SQLite needs them.
 
-    SQLite itself does not tell: to it, a lock that the drive does not know is held by another process.
+    SQLite itself cannot tell: it takes the failure to lock for a lock held by another process.
 
     Raises:
         DataError: naming the folder and the cure.
@@ -146,7 +147,7 @@ def refuse_no_locks(folder: Path) -> None:
 
 
 def holder(note: Path) -> str:
-    """Who has locked a file, from the lock file."""
+    """The program that has locked a file, from the lock file."""
     with suppress(OSError), note.open("rb") as file:
         if text := file.read(MAX_NOTE).decode("utf-8", "replace").strip():
             return text
@@ -154,7 +155,7 @@ def holder(note: Path) -> str:
 
 
 def about_this_program() -> str:
-    """How messages of other programs name this one."""
+    """A description of this process for its lock files, which other programs show in messages."""
     since = datetime.now().astimezone().isoformat(" ", "minutes")
     command = without_credentials(" ".join(sys.argv))
     return f"process {os.getpid()} on {platform.node()}, since {since}: {command}"[:MAX_NOTE]
@@ -162,7 +163,7 @@ def about_this_program() -> str:
 
 @contextmanager
 def turn_to_change(path: Path) -> Iterator[None]:
-    """Wait until no other program of drethtr is changing a file; meanwhile `.NAME.turn` beside it is locked.
+    """Wait until no other drethtr process is changing a file, then lock `.NAME.turn` beside it for the block.
 
     On a file system without locks, nobody waits; nor if somebody has put a link in place of the lock file.
 
@@ -174,10 +175,12 @@ def turn_to_change(path: Path) -> Iterator[None]:
     note = note_on(path, ".turn")
     end = monotonic() + TURN_SECONDS
     try:
-        # Asked again and again: no system waits for a lock with a limit of time.
+        # Polled, since no system can wait for a lock with a timeout.
         while (lock := open_locked(note)) is None:
             if monotonic() > end:
-                raise DataError("another program is changing it and does not end; stop that, or try again later", path)
+                raise DataError(
+                    "another program has been changing it for too long; stop that program, or try again later", path
+                )
             sleep(0.01)
     except OSError as error:
         go_on_unlocked(note, error)
@@ -205,13 +208,13 @@ def held(lock: BinaryIO, note: Path) -> Iterator[None]:
 def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], most: int) -> os.stat_result | None:
     """Change a file that other programs may write at any time.
 
-    If one has done so before the file is replaced, the change is made again, from what that program wrote. Returns the
-    `stat` of the file that was written; None if nothing was, or if another program has written it since.
+    If another program writes it before it is replaced, the change is made again on that content. Returns the `stat` of
+    the written file; None if nothing was written, or another program has written it since.
 
     Args:
-        change: Receives the content, None if there is no file, and returns the new one; the same, or None, changes
-            nothing. It may be called several times.
-        most: At most one more byte than this is read.
+        change: Takes the content, or None if there is no file, and returns the new content; the same content, or None,
+            changes nothing. It may be called several times.
+        most: Maximum bytes of a content; one more byte is read, to notice longer ones.
 
     Raises:
         DataError: if it cannot be written, and was not changed.
@@ -237,7 +240,7 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
 
         def check() -> None:
             nonlocal written
-            # Opened once more: on a network drive, who keeps a file open does not see what others write.
+            # Opened once more: on a network drive, an open file does not show what others write.
             if content() != before:
                 raise FileChangedError
             written = unfinished.stat()

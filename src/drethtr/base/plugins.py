@@ -31,14 +31,14 @@ def load_plugins(group: str = GROUP) -> None:
 
 
 def loaded(point: "EntryPoint") -> Any:
-    """What an entry point names.
+    """Import the object that an entry point names.
 
     Raises:
         ConfigError: naming the plug-in, if it cannot be imported.
     """
     try:
         return point.load()
-    except Exception as error:  # whatever its code may raise must not end other commands
+    except Exception as error:  # whatever its code raises, other commands must work
         where = f"{point.name} ({point.value})" + (f" of the package {point.dist.name}" if point.dist else "")
         raise ConfigError(
             f"the plug-in {where} cannot be imported: {first_line(error)}; install what it lacks, or uninstall it"

@@ -39,7 +39,7 @@ def begin_worker() -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Let Linux kill this process when the thread of process `parent` that started it ends, however that happens."""
+    """Have Linux kill this process when the thread of process `parent` that started it ends, for whatever reason."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it ended before that

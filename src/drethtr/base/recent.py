@@ -12,7 +12,7 @@ class RecentResults(Generic[Result]):
     """The most recent results; one that several threads request at once is computed once.
 
     Args:
-        most: How many are kept, or how much they weigh together; the last one is kept in any case.
+        most: Maximum number, or total weight, of the results kept; the last one is always kept.
         weigh: The weight of a result.
     """
 
@@ -40,7 +40,7 @@ class RecentResults(Generic[Result]):
         with own:  # not under `self.lock`: decoding one scan must not hold up the strips of another
             with self.lock:
                 if key in self.results:
-                    return self.results[key]  # of another thread, made meanwhile
+                    return self.results[key]  # another thread has computed it meanwhile
             try:
                 made = make()
                 with self.lock:

@@ -50,7 +50,7 @@ HEAD = struct.Struct(">IQ")
 MAX_JSON = 1 << 20  # a child compromised by a file must not fill the parent's memory
 
 OWN_STREAM = re.compile(r"^/(dev/(std(in|out|err)|fd/\d+)|proc/(self|thread-self|\d+)/fd/\d+)$")
-"""Names that mean something else in each process: a child would wait for the end of its own questions."""
+"""Names that mean something else in each process: a child would read its own pipe of calls and wait forever."""
 
 OUT_OF_TIME = (-signal.SIGXCPU,) if hasattr(signal, "SIGXCPU") else (1,)
 """Exit codes of a child that ran out of time; on Windows, faulthandler sets it."""
@@ -138,7 +138,7 @@ class Children:
         with self.slots:  # held until the child is idle again, so that there are never more than `CHILDREN`
             child = self.idle_one()
             result = self.ask(child or Child(), seconds, function, args)
-            # A used child may still hold memory for the files before: a new one has all of it for this file.
+            # A used child may still hold memory of earlier files; a new one has all of it for this file.
             if child is not None and isinstance(result, int) and result not in OUT_OF_TIME:
                 result = self.ask(Child(), seconds, function, args)
         if isinstance(result, int):
@@ -153,14 +153,14 @@ class Children:
     def ask(
         self, child: Child, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]
     ) -> tuple[Any, bytearray] | int:
-        """The answer of a child, which is idle again; or its exit code, if it has ended."""
+        """The answer of a child, which then is idle again; its exit code if it has ended."""
         try:
             answer = child.ask(seconds, function, args)
         except EOFError:
-            # On a busy machine a process takes seconds to die; killed before, it would not tell which limit it met.
+            # A process may take seconds to die; if killed earlier, it would not tell which limit it met.
             return child.end(patience=10.0)
         except BaseException:
-            child.end()  # interrupted; its answer would be taken for that of the next call
+            child.end()  # interrupted: its answer would be mistaken for that of the next call
             raise
         self.idle.append(child)
         return answer
@@ -216,7 +216,7 @@ def prepare(*modules: str) -> None:
 
 
 def is_frozen() -> bool:
-    """Whether this program was made by PyInstaller or the like: its executable is no Python."""
+    """Whether this program was frozen by PyInstaller or the like, so that its executable is not Python."""
     return getattr(sys, "frozen", False)
 
 
@@ -282,7 +282,7 @@ def serve(*modules: str) -> None:
             answers.write(HEAD.pack(len(head), len(content)) + head)
             answers.write(content)
             answers.flush()
-            del args, answer, content  # or the last image would take memory from the next
+            del args, answer, content  # otherwise the last image would keep memory that the next one needs
 
 
 def call_function(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[str, Any], Any]:

@@ -43,7 +43,7 @@ def is_address(name: str) -> bool:
 
 
 def as_address(name: str) -> str:
-    """A name that is an address as it is asked for: without spaces around it, its scheme in small letters."""
+    """An HTTP address as it is requested: without surrounding spaces, with a lowercase scheme."""
     scheme, mark, rest = name.strip().partition("://")
     return scheme.lower() + mark + rest
 
@@ -69,7 +69,7 @@ def local_path(name: str) -> Path | None:
     plain = name.removeprefix("file://")
     if is_url(plain):
         return None
-    # As fsspec reads such URLs, which decodes no %20 in them: what is checked here is opened there.
+    # Like fsspec, which does not decode %20 in such URLs: the path checked here must be the one opened there.
     return Path(plain[1:] if sys.platform == "win32" and DRIVE.match(plain) else plain)
 
 
@@ -99,13 +99,13 @@ def locate(name: str) -> Location:
         raise DataError(f"the package for this kind of URL is not installed: {error}", name) from error
     except ValueError as error:
         raise DataError(str(error), name) from error
-    except Exception as error:  # of an archive in the URL, which is opened here; each kind has its own errors
+    except Exception as error:  # an archive in the URL is opened here, and each kind has its own errors
         raise DataError(f"cannot be opened: {first_line(error)}", name) from error
 
 
 @contextmanager
 def reaching(name: str) -> Iterator[None]:
-    """Convert errors of a URL to `OSError`, and to `FileNotFoundError` only if there is no such file.
+    """Convert errors of a URL to `OSError`; to `FileNotFoundError` only if the server says that there is no such file.
 
     fsspec reports every web page that it cannot fetch as missing. Errors of this package are not converted.
     """
@@ -139,7 +139,7 @@ def open_file(name: str) -> Iterator[IO[bytes]]:
         with open_ordinary(Path(name)) as file:
             yield file
         return
-    system, path = locate(name)  # held here: an archive is closed when nothing refers to its system
+    system, path = locate(name)  # kept alive: an archive is closed when nothing refers to its file system
     with system.open(path, "rb") as file:
         yield file
 
@@ -162,7 +162,7 @@ def digest_of(files: Iterable[str | Path]) -> str:
 
 
 def out_of_archive(name: str) -> tuple[str, str]:
-    """The place of a URL in an archive, and the rest: `zip://1.png` and `::scans.zip`; of others the name and ""."""
+    """Split a URL into the place in its archive and the rest: `zip://1.png`, `::scans.zip`; else the name and ""."""
     place, mark, archive = name.partition("::")
     return (place, mark + archive) if is_url(place) else (name, "")
 
@@ -186,7 +186,7 @@ def find_files(name: str) -> list[str]:
     Raises:
         DataError: if there are none, the name is empty, or as `locate`.
     """
-    if not name.strip():  # such as that of a variable that is not set; a path of it would be the current folder
+    if not name.strip():  # such as an unset shell variable; as a path, "" would be the current folder
         raise DataError("the name of an input is empty; give a file, or . for this folder")
     found = remote_files(name) if is_url(name) else local_files(name)
     if not found:
@@ -217,7 +217,7 @@ def remote_files(name: str) -> list[str]:
 
     try:
         with reaching(name):
-            # A file may have brackets in its name. Of web pages, whose addresses have `?`, fsspec knows it itself.
+            # A file may have brackets in its name. For web pages, whose addresses have `?`, fsspec handles it itself.
             if has_magic(path) and (name.startswith(WEB_SCHEMES) or not system.exists(path)):
                 matches = (match for match in system.glob(path) if "/." in path or is_visible(match.split("/")))
                 return [named(match) for match in matches if system.isfile(match)]

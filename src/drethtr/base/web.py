@@ -47,20 +47,20 @@ MARKS = "%/:=&?~#+!$,;'@()*[]-._"
 """Characters that stay in a URL beside letters and digits; others, such as accents and spaces, are percent-encoded."""
 
 AMBIGUOUS = frozenset("ßς\u200c\u200d")
-"""Letters in names of hosts that Python resolves as in IDNA 2003 and browsers as in IDNA 2008: two different hosts."""
+"""Letters in host names that Python resolves by IDNA 2003 and browsers by IDNA 2008, which gives different hosts."""
 
 EMBEDDING = tuple(map(ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
 """IPv6 addresses with an IPv4 address in their last 32 bits: NAT64 (RFC 6052), IPv4-compatible, SIIT (RFC 2765)."""
 
 OWN_TRANSLATION = ip_network("64:ff9b:1::/48")
-"""Addresses that each network translates as it likes (RFC 8215); Python before 3.12.4 calls them global."""
+"""Addresses that each network may translate in its own way (RFC 8215); Python before 3.12.4 calls them global."""
 
 MAX_SECONDS, MAX_PAUSE = 600.0, 120.0
 """Seconds for a request with its response, and the longest pause before a retry."""
 
 MOVED = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 500, 502, 503, 504})
-"""Status codes of redirects, and of hosts that may answer later."""
+"""Status codes of hosts that may answer later."""
 
 REASONS = {
     401: "asks for a login; download the files and give their folder",
@@ -152,7 +152,7 @@ class Web:
             if answer.status == 200:
                 return answer.content
             reasons.append(answer.reason)
-            if answer.may_change or answer.status == 401:  # it may have the file, whatever those before answered
+            if answer.may_change or answer.status == 401:  # it may have the file, whatever the earlier ones answered
                 raise DataError(answer.reason, addresses[0])
         raise DataError(reasons[0], addresses[0])
 
@@ -246,7 +246,7 @@ WEB = Web()
 
 @contextmanager
 def deadline(sock: socket.socket, seconds: float, name: str) -> Iterator[None]:
-    """Shut a connection down after some seconds: a timeout starts again with each byte that a host drips.
+    """Shut a connection down after some seconds: a socket's timeout starts again with each byte that a slow host sends.
 
     Raises:
         DataError: if that was done.
@@ -256,7 +256,7 @@ def deadline(sock: socket.socket, seconds: float, name: str) -> Iterator[None]:
     def end() -> None:
         over.set()
         with suppress(OSError):
-            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # that of SSLSocket would let the reader go on in the clear
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # SSLSocket's would let the reader go on unencrypted
 
     timer = Timer(seconds, end)
     timer.daemon = True
@@ -302,7 +302,7 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> HTTPAnswer:
     if response.status != 200:
         return HTTPAnswer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
     if (packing := response.headers.get("Content-Encoding", "identity")) != "identity":
-        raise DataError(f"is sent as {packing}, which was not requested", name)
+        raise DataError(f"is sent compressed ({packing}), which was not requested", name)
     promised = response.length
     if promised is not None and promised > most:
         refuse_large(most, name)
@@ -325,7 +325,7 @@ def as_utf8(header: str) -> str:
 
 
 def hint_of_proxy(scheme: str) -> str:
-    """What to do where a proxy is the only way out; "" without one."""
+    """What to do if a proxy is set, which may be the only way out; "" without one."""
     if scheme not in getproxies():
         return ""
     return "; the proxy in your settings is not used: if you need it, download the files and give their folder"

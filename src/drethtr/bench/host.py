@@ -65,7 +65,8 @@ def earlier(path: Path) -> dict[str, float]:
 def measure(recognizer: Recognizer, lines: Sequence[Line], rounds: int) -> float:
     """Milliseconds of processor time per line outside the network: the least of some rounds, on one thread.
 
-    The images are open already. The least, because other processes can only add to it: they empty the caches.
+    The images are open already. The minimum is used because other processes only add to the time, for example by
+    evicting caches.
     """
     network = Replayed(recognizer.network)
     reader = Recognizer(

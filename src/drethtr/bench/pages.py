@@ -155,7 +155,7 @@ def peak_bytes(page: Original, finder: Finder, device: str = "auto", threads: in
     if not RESET.exists():
         return None
     with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        # In a process of its own: what this one has taken and freed would hide the peak.
+        # In a separate process: memory that this one has taken and freed would hide the peak.
         path = Path(folder) / "scan.jpg"
         image = page.source.image()
         scale = sqrt(LARGE / (image.width * image.height))  # of both sides alike: an opening stays one

@@ -17,7 +17,7 @@ from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
 
 LINES_PER_PAGE = 50
-"""Maximum consecutive rows to pack together, like the lines of a page: what a search unpacks at once."""
+"""Maximum consecutive rows to pack together, like the lines of a page; a search unpacks them together."""
 
 COLUMNS = ["input", "row", "text", "confidence", "error", "posteriors", "width", "height"]
 
@@ -120,9 +120,9 @@ def rows_of(folder: str, part: str) -> Iterator[dict[str, Any]]:
                 needed = COLUMNS if row["error"] is None else ("input", "row")
                 lacking = [name for name in needed if row[name] is None and name != "error"]
                 if lacking or not 0 <= row["row"] < MAX_ROWS:
-                    raise DataError("has rows without what drethtr batch writes", file)
+                    raise DataError("has rows that lack columns of drethtr batch", file)
                 if row["error"] is None and not 0 <= row["confidence"] <= 1:
-                    raise DataError("has confidences that are no probabilities", file)
+                    raise DataError("has confidences that are not probabilities", file)
                 yield row
 
 

@@ -251,7 +251,7 @@ def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
     """
     import pyarrow
 
-    # Images that follow each other are one input, since a part each would be a file for every line.
+    # Consecutive images are one input; otherwise every line would be a part and an output file of its own.
     inputs: list[Rows] = []
     carried: Schema | None = None
     for of_images, group in groupby(files, is_image):

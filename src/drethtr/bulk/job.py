@@ -27,7 +27,7 @@ OTHERS = {
     "posteriors": "readings with or without posteriors",
     "inputs": "other inputs",
 }
-"""The settings that affect the results, each with the words for a difference."""
+"""The settings that affect the results, each with the words that describe a difference."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def check_output(folder: Output, files: Sequence[str]) -> None:
 
     Raises:
         ConfigError: if it contains inputs, or files not written by a job.
-        DataError: if a link would lead what is written elsewhere.
+        DataError: if a link would lead results elsewhere.
     """
     if (place := local_path(folder.folder)) is not None:
         refuse_link(place / QUARANTINE)

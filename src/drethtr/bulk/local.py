@@ -43,7 +43,7 @@ class Killed(Exception):
 
     def __str__(self) -> str:
         if self.code is not None and self.code < 0:
-            names = {one.value: one.name for one in signal.Signals}  # most signals of real time have none
+            names = {one.value: one.name for one in signal.Signals}  # most real-time signals have none
             return f"killed by {names.get(-self.code, f'signal {-self.code}')}"
         return f"exit code {self.code}"
 

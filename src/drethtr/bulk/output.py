@@ -26,7 +26,7 @@ WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
 """Names of the files of parts and of their unreadable rows."""
 
 END = b"PAR1"
-"""What a whole Parquet file ends with."""
+"""The last bytes of a complete Parquet file."""
 
 
 def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
@@ -41,7 +41,7 @@ def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
     model, drethtr  hash of the model, version of the program
 
     With `posteriors`, for an index; null if there is an error:
-    posteriors      what else the line may say (`PackedLines`)
+    posteriors      probabilities of other characters (`PackedLines`)
     width, height   of the line in pixels
     """
     import pyarrow as pa
@@ -90,7 +90,7 @@ class Output:
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in bad)
             self.write(lines.encode(), QUARANTINE, f"{name}.jsonl")
         else:
-            self.remove(QUARANTINE, f"{name}.jsonl")  # of an attempt that was killed before the images were fixed
+            self.remove(QUARANTINE, f"{name}.jsonl")  # from an attempt that was killed before the images were fixed
         self.write(table.getvalue(), f"{name}.parquet")
 
     def table(self, rows: Sequence[Mapping[str, Any]]) -> "Table":
@@ -154,7 +154,7 @@ class Output:
     def is_cut_short(self, name: str) -> bool:
         """Whether the file of a finished part lacks its end, as after an interrupted copy.
 
-        Not asked of a remote folder, where it would take a request for each part, and files are whole or absent.
+        Always False for a remote folder, where it would take a request per part, and files are complete or absent.
 
         Raises:
             DataError: if it cannot be read.
@@ -183,7 +183,7 @@ class Output:
             DataError: if they are damaged.
         """
         with self.doing("read", JOB) as (system, path):
-            try:  # not by the list of all parts, since this is asked for each of them
+            try:  # not from the list of all parts, since this is called for each of them
                 content = system.cat_file(path)
             except FileNotFoundError:
                 return None

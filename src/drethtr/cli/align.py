@@ -45,7 +45,7 @@ def align(
         list[str],
         typer.Argument(
             metavar="PAGES TEXT",
-            help="Scans, PAGE or ALTO files, ZIPs of them; their text as txt, md, TEI, docx, JSON, …",
+            help="Scans, PAGE or ALTO files, or ZIPs of them, and their text as txt, md, TEI, docx, JSON, …",
         ),
     ],
     output: Annotated[Path | None, output_option("FOLDER", "Folder for the aligned pages.")] = None,
@@ -70,18 +70,18 @@ def align(
         str,
         typer.Option(
             metavar="NAME",
-            help="Line breaks of the text: ignored, or kept: each line of text is a line of the page, even if the "
-            "model can hardly read it.",
+            help="Line breaks in the text: ignored, or kept (each line of the text is one line of the page, even "
+            "where the model can hardly read it).",
         ),
     ] = LineBreaks.IGNORED.value,
     *,
     reading: ReadingOptions,
     force: ForceResults = False,
 ) -> None:
-    """Align running text with the lines of scans; words get their positions.
+    """Align running text with the lines of scans, and locate each word.
 
-    A text belongs to the page of the same name, or is the running text of all pages. Text without a line and lines
-    without text are listed, and the exit code is then 1.
+    A text file belongs to the page of the same name, or holds the running text of all pages. Text without a line and
+    lines without text are listed, and the exit code is then 1.
     """
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
@@ -115,7 +115,11 @@ def write_ground_truth(proofs: Sequence[TextProof], recognizer: Recognizer, path
     every = [line for page in pages for line in page.lines]
     chosen = accepted(every, correct)
     store_parquet(ground_truth(pages, chosen, recognizer), path)
-    found = f"of which {100 * correct:.1f} % should be correct" if chosen else "as none is sure enough; lower --correct"
+    found = (
+        f"of which {100 * correct:.1f} % should be correct"
+        if chosen
+        else "because none is certain enough; lower --correct"
+    )
     return f"{path}: {len(chosen):,} of {len(every):,} lines, {found}"
 
 
@@ -130,7 +134,7 @@ def summary(pages: Sequence[Sequence[ProofLine]], left: Sequence[ProofLine]) -> 
     found = (
         [f"no text for {page[0].page} ({counted(len(page), 'line')})" for page in empty],
         [f"no text for {line.page} {line.line}, which reads {line.check.reading!r}" for line in bare],
-        [f"on no line: {shortened(line.check.text)!r}" for line in left],
+        [f"not on any line: {shortened(line.check.text)!r}" for line in left],
     )
     rows = [f"{counted(words, 'word')} aligned with {len(written):,} of {len(lines):,} lines"]
     rows += [row for some in found for row in some[:SHOWN]]

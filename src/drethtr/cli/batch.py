@@ -61,7 +61,7 @@ def batch(
     ] = None,
     posteriors: Annotated[
         bool,
-        typer.Option("--posteriors", help="Also store what drethtr index needs of each line."),
+        typer.Option("--posteriors", help="Also store the posteriors of each line, which drethtr index needs."),
     ] = False,
     *,
     reading: ReadingOptions,

@@ -47,7 +47,8 @@ def check(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="PAGES TEXT", help="Scans and their texts; PAGE or ALTO with text, ZIPs of it; tables of lines."
+            metavar="PAGES TEXT",
+            help="Scans and their texts; PAGE or ALTO files with text, or ZIPs of them; tables of lines.",
         ),
     ],
     least: Annotated[
@@ -57,7 +58,7 @@ def check(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Differences that are not errors, comma-separated: spelling, abbreviations, punctuation.",
+            help="Differences to accept, comma-separated: spelling, abbreviations, punctuation.",
         ),
     ] = "",
     json_file: Annotated[
@@ -81,7 +82,7 @@ def check(
     reading: ReadingOptions,
     force: ForceResults = False,
 ) -> None:
-    """Estimate for each word of a text how probable it is that the ink supports it; no word is ever called verified.
+    """Estimate for each word of a text the probability that the ink supports it; no word is ever called verified.
 
     Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files that contain text, or lines: TSV,
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
@@ -141,7 +142,7 @@ def doubtful_words(lines: Sequence[ProofLine]) -> str:
     rows = []
     for number, word in words[:SHOWN]:
         line, checked = lines[number], word.checked
-        place = "on no line" if line.line is None else f"{line.page} {line.line}"
+        place = "not on any line" if line.line is None else f"{line.page} {line.line}"
         rows.append(f"{checked.probability:.3f}  {checked.kind:11}  {place}  {checked.text or '…'}: {checked.reason}")
     if len(words) > SHOWN:
         rows.append(f"… and {len(words) - SHOWN:,} more; --json or --html lists all")

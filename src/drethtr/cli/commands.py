@@ -63,7 +63,7 @@ class Lazy(TyperCommand):
 
 
 class PlugIn(Lazy):
-    """A command that an entry point names; help says so if it cannot be imported."""
+    """A command that an entry point names; if it cannot be imported, its help is the error."""
 
     def __init__(self, point: "EntryPoint") -> None:
         self.point = point
@@ -92,7 +92,7 @@ class WithPlugIns(TyperGroup):
         return PlugIn(point)
 
     def option_names(self) -> Iterator[str]:
-        """The names of all options, command by command, each imported for it; not of plug-ins that cannot be."""
+        """The names of all options; this imports every command. Plug-ins that cannot be imported are left out."""
         for command in (self.get_command(None, name) for name in self.list_commands(None)):
             with suppress(ConfigError):
                 for _, each in walk(command):
@@ -100,7 +100,7 @@ class WithPlugIns(TyperGroup):
 
 
 def help_of(command: object) -> str:
-    """The help of a function or `typer.Typer`; much faster than making a command of it."""
+    """The help of a function or `typer.Typer`; much faster than converting it to a command."""
     if isinstance(command, typer.Typer):
         if isinstance(command.info.help, str):
             return command.info.help
@@ -122,7 +122,7 @@ def as_click(name: str, command: object) -> Any:
 
 
 def walk(command: Any, *words: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command that help lists below a group, imported, with the words that call it."""
+    """Import every command that help lists in a group, and yield each with the words that call it."""
     loaded = command.command if isinstance(command, Lazy) else command
     if not hasattr(loaded, "commands"):
         yield words, loaded

@@ -104,7 +104,7 @@ def edit(
                 if not no_browser:
                     Timer(0.5, webbrowser.open, [shown]).start()
                 serving(app, PATIENCE).run([door])
-            kept = "everything is saved" if folder else "the sample letter is gone, with what you changed in it"
+            kept = "everything is saved" if folder else "the sample letter and your changes to it are deleted"
             typer.echo(f"Stopped; {kept}.", err=True)
 
 
@@ -121,9 +121,9 @@ def beginning(page: str | None, **secret: str | None) -> str:
 
 
 def token_of_user() -> str:
-    """The token of this user on this machine, from a private file; loopback too is open to all users of the machine.
+    """The token of this user, from a private file. Loopback needs one too, as all users of the machine can reach it.
 
-    It is the same each time, so that open tabs go on when the program is started again. For a network it is new each
+    It is the same each time, so that open tabs still work after the program is restarted. For a network it is new each
     time, so that nobody keeps access.
     """
     file = Path(typer.get_app_dir("drethtr")) / "token"

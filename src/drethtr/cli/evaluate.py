@@ -72,7 +72,7 @@ def evaluate(
         typer.Option(
             "--layout",
             help="Measure how well lines and their order are found on whole pages (PAGE, ALTO), without reading them; "
-            "with --end-to-end, also what that costs in characters.",
+            "with --end-to-end, also what layout errors add to the CER.",
         ),
     ] = False,
     order: TableOrder = "auto",

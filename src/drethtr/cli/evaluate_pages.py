@@ -52,8 +52,8 @@ WITH_INTERVALS = ("found", "found_characters", "merged_characters", "false_per_l
 """Figures whose intervals are printed for all pages together."""
 
 COST = (
-    "What the layout costs, in points of CER in order, compared with given lines: text lost (in merged, cut and missed "
-    "lines), extra text (of false lines), and order."
+    "What layout errors add, in points of CER in order, compared with reading the given lines: text lost (in merged, "
+    "cut and missed lines), extra text (of false lines), and order."
 )
 
 
@@ -71,7 +71,7 @@ def evaluate_pages(
     Args:
         images: A folder in which the images are looked for first.
         read: Read the pages, and measure error rates.
-        layout: Measure how well lines are found; if pages are read, too, also what that costs.
+        layout: Measure how well lines are found; if pages are also read, what layout errors add to the CER.
 
     Raises:
         DataError: if no page can be compared.
@@ -129,11 +129,11 @@ def read_pages(recognizer: Recognizer, originals: Sequence[Original], segmentati
 
 
 def texts_read(original: Original) -> str:
-    """How many texts of a page a program read, so that they prove nothing; "" if none."""
+    """How many texts of a page come from a program, so that comparing with them proves nothing; "" if none."""
     lines = original.given_lines()
     number = sum(line.transcription is not None and line.transcription.by_program for line in lines)
-    what = f"{original.name}: texts that a program read, and that nobody has corrected or confirmed"
-    return f"{what}, were taken as they are: {number:,} of {counted(len(lines), 'line')}" if number else ""
+    what = f"{original.name}: texts from a program, which nobody has corrected or confirmed"
+    return f"{what}, count as the truth: {number:,} of {counted(len(lines), 'line')}" if number else ""
 
 
 def marked_text(lines: int) -> str:
@@ -229,12 +229,13 @@ def layout_table(figures: Mapping[str, Any]) -> str:
 
 
 def stated(costs: Sequence[Mapping[str, Any]]) -> str:
-    """What layouts cost and how well that was expected."""
+    """The CER that layout errors cause, and how well it was predicted."""
     true, expected = (100 * sum(cost[name] for cost in costs) / len(costs) for name in ("true", "expected"))
     inside = sum(cost["true"] <= cost["high"] for cost in costs)
     return (
-        f"If each letter were read as it is, the layout alone would cost {true:.1f} % CER, mean over pages; expected "
-        f"{expected:.1f} %. True cost within the stated interval: {inside} of {counted(len(costs), 'page')}.\n"
+        f"If every letter were read correctly, layout errors alone would cause {true:.1f} % CER, mean over pages; "
+        f"{expected:.1f} % was predicted. True CER within the predicted interval: {inside} of "
+        f"{counted(len(costs), 'page')}.\n"
     )
 
 

@@ -46,7 +46,7 @@ def index(
         str | None,
         typer.Option(
             metavar="TARGET",
-            help="Also update this: parquet, a table beside the index; or a database shared by several machines, "
+            help="Also update a copy: parquet, a table beside the index; or a database shared by several machines, "
             "such as postgresql://user@host/name.",
         ),
     ] = None,
@@ -68,7 +68,7 @@ def index(
     target = None if to is None else target_named(to, output)
     if any(map(is_batch, inputs)):
         of_pages = ("lines", "outlines", "images", "pages", "recursive")
-        refuse_unused(ctx, "the lines of a batch have been found and read", *READING, *of_pages)
+        refuse_unused(ctx, "the lines of a batch are already found and read", *READING, *of_pages)
         index_results(inputs, output, rebuild=force)
         update(target, output)
         return

@@ -56,10 +56,10 @@ DATA = {
 }
 
 DEMO = {"demo": ("edit:demo", "Try the editor with a sample letter.")}
-"""What earlier versions had; help does not list it, nor commands that run without the name of their group too."""
+"""A command of earlier versions. Help leaves it out, as it does commands typed without the name of their group."""
 
 UNWRITABLE = frozenset({ENOSPC, EROFS, EACCES, EEXIST, ENAMETOOLONG, ENOTDIR, ELOOP, EISDIR})
-"""Errors of a place that cannot be written: of standard output, of a result, or where completion is installed."""
+"""Errors that mean a place cannot be written: standard output, a result, or where completion is installed."""
 
 Table = Mapping[str, tuple[str, str]]
 
@@ -133,10 +133,10 @@ def common(
 def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
     use_screen()
-    # Programs that this one starts import nothing from the current folder, which may be anybody's.
+    # Programs that this one starts must import nothing from the current folder: anybody may have written it.
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        app(prog_name="drethtr")  # even if started otherwise, since shell completion uses this name
+        app(prog_name="drethtr")  # however it was started, since shell completion uses this name
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise

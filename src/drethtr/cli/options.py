@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def offered(*names: str) -> Callable[[str], list[str]]:
-    """What a shell offers as the value of an option: these names, alone or parted by commas."""
+    """What a shell offers as the value of an option: these names, alone or separated by commas."""
 
     def offer(incomplete: str) -> list[str]:
         before, comma, begun = incomplete.rpartition(",")
@@ -70,7 +70,7 @@ DeviceName = Annotated[
 
 
 def threads_option(help: str) -> Any:
-    """The option `--threads`, which means something else in each kind of command."""
+    """The option `--threads`, whose meaning depends on the command."""
     return typer.Option("--threads", "-j", metavar="N", min=1, help=help)
 
 
@@ -86,7 +86,7 @@ def format_option(help: str, names: Iterable[str]) -> Any:
 
 Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
 
-PANEL = "How to read"
+PANEL = "Reading options"
 """The heading of these options in help."""
 
 
@@ -188,14 +188,14 @@ LineData = Annotated[
     typer.Argument(metavar="DATA", help="Transcribed lines: Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns."),
 ]
 Limit = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn by --seed.")
+    int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn at random with --seed.")
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed for drawing lines.")]
 Workers = Annotated[
     int, typer.Option(metavar="N", min=0, help="Number of processes that load data; it does not affect results.")
 ]
 TrainingThreads = Annotated[
-    int | None, threads_option("Threads to compute with on a CPU, beside --workers; default: one per processor.")
+    int | None, threads_option("Threads that compute on a CPU, in addition to --workers; default: one per processor.")
 ]
 SEGMENTATIONS = "auto", "given", "whole", "rapid", "projection", "kraken"
 """Segmentations that a shell offers; plug-ins and networks of your own have further ones."""
@@ -251,7 +251,7 @@ ForceResults = Annotated[bool, typer.Option("--force", help="Replace existing re
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the metrics to this file.")]
 
 USUAL_DOUBT = 0.5
-"""The probability of `--doubts` without a number."""
+"""The threshold of `--doubts` without a number."""
 
 Doubts = Annotated[
     float | None,

@@ -75,7 +75,7 @@ def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ())
 
 @contextmanager
 def printed_after(result: str) -> Iterator[None]:
-    """Print a result once its files are written, or could not be: a full disk or a closed pipe costs one, not both."""
+    """Print a result after its files are written, or have failed: a full disk or a closed pipe costs one, not both."""
     try:
         yield
     finally:

@@ -25,7 +25,10 @@ INTERRUPTED = 130
 
 CONTINUE = "stopped; run the same command to continue"
 RESUME = "stopped; run the same command with --resume to continue"
-START_OVER = "stopped before the first snapshot, with nothing to continue; the same command with --resume starts over"
+START_OVER = (
+    "stopped before the first snapshot, so there is nothing to continue; run the same command with --resume to start "
+    "over"
+)
 
 SHOWN_PAGES = 5
 """Maximum number of pages to name in a sentence about them."""
@@ -54,7 +57,7 @@ def stopping_run(folder: Path) -> Iterator[None]:
 
 
 def say(words: str) -> None:
-    """Print a message, which may name files of others, without breaking a progress bar."""
+    """Print a message without breaking a progress bar. It may contain file names that we did not choose."""
     from tqdm import tqdm
 
     tqdm.write(shown(as_given(words)), file=sys.stderr)
@@ -66,7 +69,7 @@ def report_skipped(error: DataError) -> None:
 
 
 def remarks_of(tally: "Tally", shown: int = SHOWN_PAGES) -> Iterator[str]:
-    """What was done with odd descriptions so that their lines could be taken, with the first pages or passages."""
+    """How irregular data were interpreted so that their lines could be used, with the first pages or passages."""
     for what, places in tally.remarks.items():
         rows = [as_given(place) + (f": {number:,} lines" if number > 1 else "") for place, number in places.items()]
         yield from listed(f"{what}:", rows, shown)
@@ -87,9 +90,9 @@ def listed(heading: str, rows: Sequence[str], shown: int) -> Iterator[str]:
 
 
 def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sample]":
-    """The lines of some data, see `datasets.open.open_all`.
+    """Open transcribed lines, see `datasets.open.open_all`.
 
-    What was done with odd descriptions is reported, and how many lines repeat an image.
+    Reports how irregular data were interpreted, and how many lines repeat an image.
 
     Raises:
         DataError: if they cannot be opened, or there are none.
@@ -106,7 +109,7 @@ def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sam
 
 
 def report_remarks(samples: "Iterable[Sample]") -> None:
-    """Report what was done with odd descriptions of lines, see `remarks_of`."""
+    """Report how irregular data were interpreted, see `remarks_of`."""
     from drethtr.datasets.sample import Tally
 
     tally = Tally()
@@ -179,5 +182,5 @@ def doubts_text(doubts: "DoubtCounts") -> str:
         kept = f": {doubts.kept:,} have text, which --force would replace" if doubts.kept else ""
         found = f"no line was read{kept}"
     if doubts.reviewed:
-        found += f"; {counted(doubts.reviewed, 'line')} kept that a person corrected or confirmed"
+        found += f"; kept {counted(doubts.reviewed, 'line')} that a person corrected or confirmed"
     return found

@@ -102,7 +102,7 @@ def write_pages(
                 try:
                     make_folder(path.parent)
                     write_result(path, format.write(document), "choose another folder")
-                except DataError as error:  # after hours of reading, the others are still written
+                except DataError as error:  # one failure must not lose the other files, after hours of reading
                     report_skipped(error)
                     failed += 1
     return failed

@@ -50,7 +50,7 @@ OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_un
 
 
 class EvaluationResult(NamedTuple):
-    """A result as text, and as plain values for JSON; whether it is complete, with every input; a row for each line."""
+    """A result as text and as plain values for JSON, whether it covers every input, and a row for each line."""
 
     text: str
     figures: Mapping[str, Any]

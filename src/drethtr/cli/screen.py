@@ -1,4 +1,4 @@
-"""A terminal as output: names and texts of others, which are printed, do not steer it."""
+"""Output to a terminal: names and texts that we did not write cannot control it."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, apart from tabs and line breaks: they could change titles, keys or the clipboard."""
 
 OURS = re.compile(r"(\x1b\[(?:[\d;]*m|A)|\r)")
-"""What help and progress bars need: colors, one line up, and the beginning of the line."""
+"""The control sequences of our help and progress bars: colors, one line up, and the beginning of the line."""
 
 
 def shown(text: str) -> str:
@@ -25,11 +25,11 @@ class Screen(TextIOWrapper):
 
 
 def use_screen() -> None:
-    """Write to terminals through `Screen`, and UTF-8 to files and pipes: no character ends a command."""
+    """Write to terminals through `Screen`, and UTF-8 to files and pipes, so that no character makes a command fail."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, TextIOWrapper):
-            continue  # of a program that runs this one
+            continue  # a stream of a program that runs this one
         if stream.isatty():
             setattr(sys, name, Screen(stream.buffer, stream.encoding, "replace", line_buffering=True))
         else:

@@ -21,7 +21,7 @@ from drethtr.search.query import unclosed
 
 
 class WithMinus(TyperCommand):
-    """A command whose query may begin with a minus: without two dashes before it, the error says so.
+    """A command whose query may begin with a minus; if two dashes are missing before it, the error says so.
 
     Click contexts are typed `Any`, since some versions of typer use their own copy of click.
     """

@@ -39,7 +39,7 @@ PATIENCE = 20
 IDLE = 75
 """Seconds for which an idle connection stays open: longer than reverse proxies keep theirs, usually 60 seconds.
 
-A proxy that sends a request just when it is closed tells its client 502, since it may not repeat a `POST`.
+If it closes just as a proxy sends a request, the proxy answers 502, since it may not repeat a `POST`.
 """
 
 BACKLOG = 256
@@ -91,7 +91,7 @@ def serve(
         recognizer = reading.load(alternatives=alternatives)
         app = make_app(recognizer, segmentation, index=index, access=Access.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
-        with suppress(KeyboardInterrupt):  # raised at the end
+        with suppress(KeyboardInterrupt):  # the server raises it again at its end
             serving(app, PATIENCE, access_log=access_log).run([door])
 
 
@@ -118,7 +118,7 @@ def serving(app: Starlette, patience: int, *, access_log: bool = False) -> Serve
 
 
 class EndingServer(Server):
-    """A server that ends the application's event streams when it stops, as their clients would listen for ever."""
+    """A server that ends the application's event streams when it stops, as their clients would listen forever."""
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         app = self.config.app

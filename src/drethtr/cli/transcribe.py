@@ -161,7 +161,8 @@ class TranscribeOptions:
             from drethtr.search.build import refuse_passing  # only an index needs it
 
             refuse_passing(selection)
-        # Only opened files show whether all are lines; where they cannot be, what pages exclude is refused before.
+        # Whether all inputs are lines is known only once they are open; if the options rule that out, those that pages
+        # exclude are refused now.
         may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
         if not may_be_lines:
             self.refuse_for_pages()
@@ -256,7 +257,7 @@ def run_job(
                     done = (original for task in plan.done for original in task.originals)
                     if lacking := sum(builder.store.state(builder.key(original)) is None for original in done):
                         number = counted(lacking, "page")
-                        log.note(f"{number} with results, but not in the index; drethtr index adds what it lacks")
+                        log.note(f"{number} with results, but not in the index; drethtr index adds them")
             case Skipped(error):
                 log.failed(error)
             case PageRead(original, page):
@@ -286,7 +287,7 @@ def run_job(
 
 
 def on_screen(document: Document, format: Format, *, alone: bool) -> bytes:
-    """The content of a file in a format; as rows if it is one file among several, or a row of a table."""
+    """A document as printed in a format: as rows if it is one of several files or a row of a table."""
     if format.row is not None and (format.header or not alone):
         return format.row(document)
     parts = (document,) if format.together else document.apart()

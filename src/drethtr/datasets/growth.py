@@ -1,8 +1,8 @@
 """Refuse Parquet files that grow without bounds: a few bytes may stand for gigabytes.
 
-Images hardly shrink in a table, so that the size of a file bounds what it can honestly become. Its footer is asked
-first. It may lie, and dictionaries and deltas repeat values without mention there, so a small file is decoded once in a
-process with limits before it is decoded in this one.
+Images hardly compress, so the size of a genuine file limits its decoded size. The footer is checked first. But a footer
+may lie, and it does not show values repeated by dictionaries and deltas, so a small file is first decoded in a process
+with limits.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 FREE, GROWTH = 32 << 20, 64
-"""What each file may become: `FREE` bytes, and `GROWTH` more for each of its own."""
+"""Limit of the decoded size of a file: `FREE` bytes, plus `GROWTH` for each byte of the file."""
 
 SMALL = 16 << 20
-"""Largest file that is decoded before, in bytes; larger ones cost an attacker what they cost us."""
+"""Largest file in bytes that is first decoded with limits; a larger one costs an attacker as much as us."""
 
 ROWS_TOGETHER = 32  # converted to Python objects at a time, before their size is known
 
 ROW, NUMBER = 256, 32
-"""Bytes that a row, and a number in it, take in Python beside texts and images."""
+"""Bytes that a row, and a number in it, take in Python, in addition to texts and images."""
 
 
 def refuse_growth(file: "ParquetFile", name: str, size: int) -> None:
@@ -63,12 +63,12 @@ def refuse_small(path: Path, size: int, changed: int) -> None:
 
 
 def most(size: int) -> int:
-    """The bytes that a file may become."""
+    """The limit of the decoded bytes of a file."""
     return FREE + GROWTH * size
 
 
 def grown(name: str | Path, size: int) -> DataError:
-    """The error of a file that unpacks to too much."""
+    """The error for a file that decodes to too many bytes."""
     return DataError(
         f"has {size:,} bytes that become more than {most(size):,}; rewrite it with fewer repetitions", name
     )
@@ -84,7 +84,7 @@ def decode(path: Path, limit: int) -> Answer:
         groups, columns = range(file.num_row_groups), file.schema_arrow.names
         try:
             total = bytes_of(file, groups, columns, limit)
-        except (pyarrow.ArrowException, OSError):  # damaged somewhere: what can still be read counts
+        except (pyarrow.ArrowException, OSError):  # damaged somewhere; the readable part counts
             total = 0
             for group, column in product(groups, columns):
                 with suppress(pyarrow.ArrowException, OSError):

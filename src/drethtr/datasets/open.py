@@ -1,4 +1,4 @@
-"""One way in: the lines of files, folders and URLs in any layout.
+"""Open the lines of files, folders and URLs in any layout.
 
 samples = open_all(["lines/*.train.parquet", "iam#train", "gs://archive/letters.parquet"])
 """
@@ -29,7 +29,7 @@ def open_samples(name: str | Path, normalize: Normalization = for_scoring, pages
     """All samples of a file or folder in any layout, or of a Parquet file at a URL.
 
     Samples keep their order, and none is left out. A data set with several splits needs the name of one: `iam#train`.
-    Texts are spelled as they are compared, so that no model learns what error rates ignore.
+    Texts are normalized as for scoring, so that no model learns differences that error rates ignore.
 
     Raises:
         DataError: if there is nothing of that name, a line cannot be used, or the name of a split is missing.
@@ -47,7 +47,7 @@ def open_samples(name: str | Path, normalize: Normalization = for_scoring, pages
         raise DataError(f"{left_out[0].error()} (and {len(left_out) - 1:,} more; drethtr data check {path} lists them)")
     if left_out:
         raise left_out[0].error()
-    # A model trained on a whole data set would have seen its test lines, so that splits are never mixed unasked.
+    # A model trained on a whole data set would have seen its test lines, so splits are never mixed implicitly.
     splits = list(dict.fromkeys(sample.split for sample in samples))
     if wanted:
         refuse_unknown(wanted, splits, path)
@@ -70,7 +70,7 @@ def refuse_unknown(wanted: str, splits: Collection[str], path: str) -> None:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """The path and the split that a name such as `iam#train` consists of; the split of other names is ""."""
+    """Split a name such as `iam#train` into the path and the split; the split of other names is ""."""
     path, mark, split = name.rpartition("#")
     return (path, split) if mark and split in SPLITS and not Path(name).exists() else (name, "")
 
@@ -111,7 +111,7 @@ def open_all(patterns: Sequence[str], pages: Pages = AS_FOUND) -> list[Sample]:
 
 
 def without_lines(patterns: Sequence[str]) -> DataError:
-    """The error of files without a line."""
+    """The error for files without a line."""
     return DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
 
 

@@ -227,7 +227,7 @@ def word(cell: Any) -> str | None:
 def image_of(cell: Any, file: str, key: str) -> bytes | Path:
     """The encoded image in a cell of a file, or the result of `image_at` if the cell has a path or URL.
 
-    A table on disk is no reason to fetch anything, or to open files anywhere; a table at a URL names others there.
+    A local table may not cause downloads, nor open files elsewhere; a table at a URL may name files at its own origin.
 
     Raises:
         DataError: also if there is no image.
@@ -313,7 +313,7 @@ class ParquetStore:
         try:
             with ExitStack() as opened:
                 unfinished = opened.enter_context(atomic_write(path))
-                # Opened here, since arrow opens no file whose name is not UTF-8.
+                # Opened here, since arrow cannot open files whose names are not UTF-8.
                 stream = opened.enter_context(unfinished.open("wb"))
                 self.writer = ParquetWriter(stream, self.schema, compression="none")
                 opened.push(self.finish)

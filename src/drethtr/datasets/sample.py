@@ -27,11 +27,11 @@ MAX_TEXT = 10_000
 """Maximum characters of a line's text: a few kilobytes of Parquet may hold millions, which take minutes to compare."""
 
 OR_NAME_SETS = "; if these are two sets of one name, give each its own with drethtr data import --set-name"
-"""The cure for pages that are not the same, although set and name are."""
+"""The cure for different pages with the same set and name."""
 
 
 class Remark(NamedTuple):
-    """What was done so that a line could be taken although its description is odd.
+    """How a line was interpreted although its description is irregular.
 
     what   a sentence, the same for all such lines
     where  the passage of the description; "" for the page of the line
@@ -116,8 +116,8 @@ class LeftOut(NamedTuple):
     """A line that cannot be used, so that nothing is dropped silently.
 
     key     the line, or the file, that is left out
-    reason  a few words, the same for all such lines, by which reports count them
-    detail  what exactly is wrong, and the cure, where the reason does not say all
+    reason  a short reason, the same for all such lines, by which reports count them
+    detail  what exactly is wrong, and the cure, if the reason does not say it
     """
 
     key: str
@@ -138,7 +138,7 @@ Entry: TypeAlias = Sample | LeftOut
 
 
 def checked(entry: Entry) -> Entry:
-    """The entry, or the reason why no model can learn from it: its text is empty or no line's, its image unreadable."""
+    """The entry, or the reason why no model can learn from it: text empty or too long, or image unreadable."""
     if isinstance(entry, LeftOut):
         return entry
     if not entry.text.strip():
@@ -154,7 +154,7 @@ def checked(entry: Entry) -> Entry:
 
 @dataclass
 class Tally:
-    """Counts of an import: lines by split, not clean ones, lines with remarks, and lines left out by reason.
+    """Counts of an import: lines by split, lines that are not clean, lines with remarks, and lines left out by reason.
 
     folders  of each split, the number of lines by folder
     remarks  what was done, with the number of lines by page or passage
@@ -181,9 +181,9 @@ class Tally:
 
 
 def told_apart(*groups: Sequence[Sample]) -> list[list[Sample]]:
-    """Each group of samples, with sets told apart that are named after places of the same name.
+    """The groups of samples, in which sets named after different places of the same name get different names.
 
-    Such a set gets as many folders of its place as it takes: `boxA/lines` and `boxB/lines` instead of `lines`.
+    Such a set gets as many parent folders as needed: `boxA/lines` and `boxB/lines` instead of `lines`.
     """
     places = {place for samples in groups for sample in samples if (place := sample.named_after)}
     often = Counter(name for place in places for name in names_of(place))
@@ -213,7 +213,7 @@ def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
     seen: dict[Hashable, tuple[str, Sample]] = {}
     for split, samples in zip(splits, told_apart(*splits.values()), strict=True):
         for sample in samples:
-            # Pages count as well as images: lines of one page share its hand, ink and paper.
+            # Pages are checked as well as images, since lines of one page share hand, ink and paper.
             marks: dict[Hashable, tuple[str, str]] = {fingerprint(sample): ("the same image", "")}
             if sample.page:
                 marks[sample.set, sample.page] = (f"page {sample.page!r} of {sample.set!r}", OR_NAME_SETS)

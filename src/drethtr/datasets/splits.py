@@ -45,7 +45,7 @@ BEHIND_NAME = re.compile(rf"(?:{'|'.join(map(re.escape, (*IMAGES, DESCRIPTION)))
 
 def split_named(name: str) -> str:
     """The split in a name such as `iam.train.parquet` or `ValidationLines.lst`; "" if there is none."""
-    composed = nfc(name)  # macOS decomposes file names: in Léval, the accent would stand between two words
+    composed = nfc(name)  # macOS decomposes file names: in Léval, the accent would separate two words
     return next((split for split, words in SPLITS.items() if words.search(composed)), "")
 
 
@@ -80,7 +80,7 @@ def split_of_path(path: Path, source: Path) -> str:
 
 def split_of_folder(folder: Path, source: Path) -> str:
     """The split named by a folder, or by the nearest one around it below the source."""
-    # Folders above the source do not count: `~/train/letters` is no training set.
+    # Folders above the source do not count: `~/train/letters` is not a training set.
     parts = reversed(folder.relative_to(source).parts)
     return next((split for part in parts if (split := folder_split(part))), "")
 

@@ -23,7 +23,7 @@ def rows_of(path: Path, errors: str = "strict") -> Iterator[tuple[int, str]]:
     """The rows of a text file that are not blank, counted from 1.
 
     Args:
-        errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`.
+        errors: How to handle bytes that are not UTF-8, as in `bytes.decode`.
 
     Raises:
         DataError: if it cannot be read, or is not UTF-8.

@@ -3,16 +3,16 @@
     from drethtr.documents import read_page
     texts = {line.id: line.text for line in read_page("0001.xml").lines}
 
-page.py, transcription.py, points.py  a page, the text of a line, and their places
-document.py, formats.py               what a writer receives; all formats by name
-read.py, json.py                      any description of a page; our own
+page.py, transcription.py, points.py  a page, the text of a line, and their positions
+document.py, formats.py               the input of writers; all formats by name
+read.py, json.py                      read any description of a page; our JSON format
 page_xml/, alto/                      the XML formats: a reader, a writer and an editor each
-markup.py, editor.py, page_file.py    XML and where its elements stand, changed without touching any other byte
-update.py                             texts added to such a file
+markup.py, editor.py, page_file.py    XML with the positions of its elements, edited without changing any other byte
+update.py                             add texts to such a file
 writers/                              the other formats, a module each
-html.py, markdown.py, reflow.py       what several of them share
-running_text.py                       text without places, from files of any origin
-beside.py, names.py                   which files belong together, and what files are called
+html.py, markdown.py, reflow.py       parts that several formats share
+running_text.py                       text without positions, from files of any origin
+beside.py, names.py                   which files belong together; names of files
 """
 
 from typing import TYPE_CHECKING

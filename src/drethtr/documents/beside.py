@@ -74,7 +74,7 @@ def visible_below(folder: Path) -> list[Path]:
 def walk_visible(
     folder: Path, refused: Callable[[OSError], object] = lambda error: None
 ) -> Iterator[tuple[Path, list["os.DirEntry[str]"]]]:
-    """What lies in each folder from this one downward, without what is hidden; links to folders are not followed.
+    """The content of this folder and all folders below, without hidden entries; links to folders are not followed.
 
     Args:
         refused: Called with the error of a folder that cannot be opened.
@@ -138,9 +138,9 @@ def image_beside(
     The name is looked up beside the file, in the folder above (Transkribus keeps page files in a folder `page`), and in
     `IMAGE_FOLDERS` of these and the next folder above; first as it is, then in other spellings and with other
     extensions. Then the file's own name, and shorter parts of it, are tried with image extensions, beside the file and
-    in the folder above; at last both names in folders of images beside a folder of descriptions. A name that leads out
-    of these folders counts for nothing, since the file may be anybody's. Before all, a file that we named after its
-    image, and that names another, was renamed together with it: its own name is looked up first.
+    in the folder above; last, both names in folders of images beside a folder of descriptions. A name that leads out of
+    these folders is ignored, since the file is not trusted. One exception comes first: if drethtr named the file after
+    its image, but it now names another image, both were renamed together, and its own name is looked up first.
 
     Args:
         exists: Whether there is a file; by default the file system is asked.
@@ -172,7 +172,7 @@ def image_beside(
     elsewhere = (found for name in dict.fromkeys((image, *stems)) if name for found in in_image_folders(path, name))
     # Hundreds of paths, of which the first usually exists.
     for place in chain(*own[1:], named, respelled, alike, elsewhere):
-        # Near first: on Windows, only to look at a name such as //host/x connects to that host.
+        # Check nearness first: on Windows, merely testing for a name such as //host/x connects to that host.
         if is_near(place, path.parents[:2][-1]) and place != path and (exists or is_file)(place):
             return place
     called = f"image {image!r}" if image else "image"
@@ -213,8 +213,8 @@ def was_renamed(path: Path, image: str) -> bool:
 def in_image_folders(path: Path, name: str) -> Sequence[Path]:
     """The image of a name in folders beside that of the file `path`, as in `data/alto` and `data/jpg`.
 
-    Only a folder of descriptions without images has its images elsewhere, and only in folders that are called after
-    images and hold no descriptions: volumes that lie side by side have pages of the same names.
+    Only a folder of descriptions without images has its images elsewhere, and only in folders that are named after
+    images and hold no descriptions, since volumes side by side have pages of the same names.
 
     Raises:
         DataError: if several folders have one.
@@ -237,7 +237,7 @@ def in_image_folders(path: Path, name: str) -> Sequence[Path]:
 
 
 def is_called_after_images(folder: Path) -> bool:
-    """Whether the name of a folder says that it has images; a whole sentence about some is another matter."""
+    """Whether the name of a folder says that it has images; names longer than `MAX_WORDS` do not count."""
     words = re.findall(r"jp2|j2k|[^\W\d_]+", folder.name.lower())
     return len(words) <= MAX_WORDS and not OF_IMAGES.isdisjoint(words)
 
@@ -261,7 +261,7 @@ def page_among(sources: Sequence[PageSource], path: Path, found: Path) -> PageSo
     """The page that the file `path` describes, of the pages of the image `found`: the one that its name selects.
 
     Raises:
-        DataError: if it selects none of several, or one that the image lacks, as if it had more pages before.
+        DataError: if it selects none of several, or one that the image lacks, as if the image once had more pages.
     """
     stem = page_stem(path)
     if found.suffix.lower() in SEVERAL and stem != found.stem and without_number(stem) == found.stem:

@@ -54,10 +54,10 @@ class Scan:
 
 @dataclass(frozen=True)
 class About:
-    """What an edition says of itself; "" for what is not known.
+    """The data of an edition; "" for what is not known.
 
     shelf_mark  the institution that keeps the source, and its mark there
-    editors     their names, parted by semicolons
+    editors     their names, separated by semicolons
     language    a code such as `de` or `frm`
     """
 
@@ -79,12 +79,12 @@ class Canvas(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page with its scan. What a person has confirmed on it has no doubts, in any format.
+    """A page with its scan. Text that a person has confirmed has no doubts, in any format.
 
     number   number of the page in its source file, from 1, if known
     canvas   the canvas of the page, if it comes from a manifest
     people   who corrected or confirmed each line last, by its id, as far as known
-    details  what a reading of a single line says beyond the page, as plain values
+    details  for the reading of a single line, what it has beyond the page, as plain values
     """
 
     page: Page
@@ -103,8 +103,8 @@ class Document:
     """One or more pages that belong together.
 
     pdf    the PDF file they come from, if any
-    name   the file they were read from, as rows of several files name it
-    about  what it says of itself as an edition
+    name   the name of the file they were read from, for rows of several files
+    about  its data as an edition
     """
 
     sheets: tuple[Sheet, ...]

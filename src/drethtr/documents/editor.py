@@ -1,4 +1,4 @@
-"""Edit the bytes of a file element by element; what is inserted is indented like its neighbors."""
+"""Edit the bytes of a file element by element; insertions are indented like their neighbors."""
 
 import re
 from abc import ABC, abstractmethod
@@ -50,7 +50,7 @@ class Splicer(NamedTuple):
 
     def insert(self, parent: Element, after: Element | None, new: Sequence[ET.Element]) -> Edit:
         """Insert elements after a child of `parent`, or before its content; a self-closing tag is opened."""
-        # Indented like its neighbors; in a file without rows, ours adds none either.
+        # Indented like its neighbors; in a file without line breaks, none are added.
         lead = self.lead_within(parent) if self.in_rows else ""
         content = "".join(self.written(element, lead) for element in new)
         if self.in_rows and not parent.children and not parent.text:
@@ -60,7 +60,7 @@ class Splicer(NamedTuple):
     def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
         """Set, add or (with None) remove an attribute; other attributes keep their bytes."""
         utf8 = self.markup.utf8
-        # In the bytes, not in parsed attributes: order, quotation marks and entities of the others must stay.
+        # In the bytes, not in the parsed attributes: order, quotation marks and entities of the others must stay.
         for found in ATTRIBUTE.finditer(utf8, element.start, element.inside):
             if found[1].decode() != name:
                 continue
@@ -161,7 +161,7 @@ class Editor(ABC):
 
     @abstractmethod
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
-        """Replace what is marked in the text of a line; places count the characters of its text.
+        """Replace the tags of a line; positions count the characters of its text.
 
         Raises:
             DataError: if the format has no tags.
@@ -208,7 +208,7 @@ class Editor(ABC):
 
     @abstractmethod
     def new_regions(self, regions: Sequence[Region]) -> Iterator[Edit]:
-        """Add regions without lines; cells of one table stand together in a new table, if there is none of its id."""
+        """Add regions without lines; cells go into a new table if none has its id."""
 
     @staticmethod
     def in_tables(
@@ -230,7 +230,7 @@ class Editor(ABC):
 
     @abstractmethod
     def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
-        """Set kind and outline of regions, each given as it is and as it shall be, where these differ."""
+        """Set kind and outline of regions where they differ; each region is given as it is and as it should be."""
 
     @abstractmethod
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
@@ -353,9 +353,9 @@ MAX_WORDS = 500
 
 
 def counterparts(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """The place in the old text of each word of the new one, by its place there, that stays or replaces one other."""
+    """For each word of the new text that stays or replaces a single word, its position, and that of its old word."""
     found = dict[int, int]()
-    if max(len(old), len(new)) > MAX_WORDS:  # no line of handwriting
+    if max(len(old), len(new)) > MAX_WORDS:  # longer than any line of handwriting
         return found
     for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal" or last - first == end - begin:

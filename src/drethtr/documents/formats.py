@@ -41,7 +41,7 @@ class Format(NamedTuple):
     write     returns the content of a file
     together  whether all pages of a document go into one file; otherwise `write` takes one page at a time, see
               `Document.apart`
-    printed   whether it makes sense to print it to a screen or pipe
+    printed   whether it makes sense to print it to a terminal or pipe
     doubts    whether it marks doubtful words
     row       writes a document as rows that can follow those of other files on a screen; None if it cannot
     header    what precedes such rows, once

@@ -1,4 +1,4 @@
-"""HTML of lines for notebooks, and what pages and reports share with it: images in the file, confidences as tooltips.
+"""HTML of lines for notebooks, and parts for pages and reports: embedded images, confidences as tooltips.
 
 In notebooks all styles are inline, since notebook viewers drop style sheets and scripts. The size is bounded, since the
 output is stored in the notebook.

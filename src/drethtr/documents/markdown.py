@@ -1,7 +1,7 @@
 r"""Write Markdown, and strip its markup: CommonMark, and the extensions of GitHub and pandoc.
 
 A region is a paragraph, a line break is written as `\` at the end of a row, and text that looks like markup is escaped.
-When stripped, what a reader would see in the rendered text stays; markup goes. No pattern scans beyond its closing
+Stripping keeps what a reader would see in the rendered text, and removes markup. No pattern scans beyond its closing
 mark, so that the time grows linearly with the length of the text.
 """
 
@@ -77,7 +77,7 @@ def write_markdown(document: Document) -> bytes:
 
 
 def write_prose(document: Document) -> bytes:
-    """Write the text of all pages for reading: lines run on, without doubts, with raised letters in <sup>."""
+    """Write the text of all pages for reading: running paragraphs, without doubts, with raised letters in <sup>."""
     blocks = [f"<!-- {clean(str(document.provenance)).replace('>', '')} -->"]
     blocks += [f"# {escaped(document.about.title)}"] if document.about.title else []
     for block in chain.from_iterable(map(reading_blocks, document.pages)):

@@ -68,7 +68,7 @@ class Element:
 
     def walk(self) -> Iterator["Element"]:
         """The element and all its descendants in document order."""
-        waiting = [self]  # not recursive: each element would pass through a generator per level
+        waiting = [self]  # not recursive, since each element would pass through a generator per level
         while waiting:
             element = waiting.pop()
             yield element

@@ -1,7 +1,7 @@
-"""Names of files: compare them as people mean them, find files by them, choose free ones, store those not in UTF-8.
+"""File names: compare them as people mean them, find files, choose free names, store names that are not UTF-8.
 
-A description was often written on another system than the one it is read on: with composed or decomposed accents, in
-other case, percent-encoded, or of an image that has been converted since.
+A description is often read on another system than the one it was written on. So it may name its image with composed or
+decomposed accents, in other case or percent-encoded, or the image may have been converted since.
 """
 
 import os
@@ -30,7 +30,7 @@ BYTE = re.compile(r"\\udc(5c|[89a-f][0-9a-f])")
 
 
 def portable(path: str) -> str:
-    """A path whose names mean the same on every system: on Windows, a backslash in one could lead out of its folder."""
+    """A path that means the same on every system: on Windows, a backslash in a name could lead out of its folder."""
     return NOT_EVERYWHERE.sub("_", path)
 
 
@@ -88,7 +88,7 @@ def files_in(folder: Path) -> Mapping[str, tuple[str, ...]]:
         age = time.time() - changed / 1e9
         if 0 <= age <= SETTLED:
             return listed(str(folder))
-        # Where the time is ahead, or the clock was set back, nothing tells whether the folder just changed.
+        # If the time is in the future, or the clock was set back, it is unknown whether the folder just changed.
         return listed_at(str(folder), changed, time.monotonic() // SETTLED if age < 0 else 0)
     except OSError:
         return {}
@@ -96,7 +96,7 @@ def files_in(folder: Path) -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def listed_at(folder: str, changed: int, moment: float) -> Mapping[str, tuple[str, ...]]:
-    """The listing of a folder that changed last at this time; another `moment` makes it be listed again."""
+    """The listing of a folder that changed last at this time; another `moment` forces a new listing."""
     return listed(folder)
 
 

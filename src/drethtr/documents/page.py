@@ -24,10 +24,10 @@ from drethtr.images.decode import MIRRORED, OPPOSITE, QUARTER_TURNS
 from drethtr.images.page import PageSource
 
 TABLE = "table"
-"""The kind of a cell, unless a file has another word."""
+"""The kind of a cell, unless the file uses another word."""
 
 MAX_EMPTY = 50
-"""Maximum number of cells of a table for each cell with lines; files of others may give any row and column."""
+"""Maximum number of cells of a table for each cell with lines; untrusted files may give any row and column."""
 
 ROLES = {
     "margin": "margin",
@@ -38,7 +38,7 @@ ROLES = {
     "stamp": "stamp",
     "print": "print",
 }
-"""The role that a part of a kind stands for, in our own kinds and those of SegmOnto and PAGE."""
+"""The roles of lines by their kind, or that of their region, in our words and those of SegmOnto and PAGE."""
 
 LINES = {"InterlinearLine": "insertion"} | {
     f"DefaultLine:{role}": role for role in ("margin", "number", "stamp", "print")
@@ -62,7 +62,7 @@ def role_of(*kinds: str) -> str:
 
 
 def in_words_of(words: Mapping[str, str], kind: str) -> str:
-    """A kind in the words of others, which are mapped to ours."""
+    """A kind in another vocabulary, given as a mapping from its words to ours."""
     return next((theirs for theirs, ours in words.items() if ours == kind), kind)
 
 
@@ -109,7 +109,7 @@ class TextLine:
 
     @property
     def tags(self) -> tuple[Tag, ...]:
-        """What a person marked in the text."""
+        """The tags that people set in the text."""
         return self.transcription.tags if self.transcription else ()
 
     @property
@@ -190,7 +190,7 @@ class Page:
     width, height  size of the scan in pixels; 0 if unknown
     source         opens the scan, if the page was read from one
     flags          warnings about the page as a whole; only JSON has them
-    oddities       what its description says that cannot be understood, and is missing here, each with its place
+    oddities       values of its description that cannot be understood and are left out, each with its place
     orientation    the EXIF orientation by which the page was turned, if its description is of the stored pixels; else 1
     approved       whether somebody has approved its texts in Transkribus; each is then confirmed, unless it was changed
 
@@ -264,7 +264,7 @@ class Page:
         return replace(self, regions=tuple(regions))
 
     def settled(self) -> Self:
-        """The page as it is published: texts that a person has confirmed have no doubts."""
+        """The page as exported: texts that a person has confirmed have no doubts."""
         return self.with_lines(
             lambda line: replace(line, transcription=line.transcription and line.transcription.settled)
         )
@@ -303,16 +303,16 @@ class Page:
         )
 
     def turned(self, orientation: int) -> Self:
-        """The page of stored pixels as it lies on the upright image."""
+        """The page of stored pixels, converted to the upright image."""
         width, height = self.width, self.height
         size = (height, width) if orientation in QUARTER_TURNS else (width, height)
         page = self.moved(lambda point: upright(point, orientation, width, height), *size)
-        if orientation in MIRRORED:  # a mirror takes the writing to the other side of its baseline
+        if orientation in MIRRORED:  # mirroring moves the writing to the other side of its baseline
             page = page.with_lines(lambda line: replace(line, baseline=line.baseline and line.baseline[::-1]))
         return replace(page, orientation=orientation)
 
     def as_described(self) -> Self:
-        """The page on the pixels that its description is of."""
+        """The page on the pixels that its description refers to."""
         if self.orientation == 1:
             return self
         return replace(self.turned(OPPOSITE.get(self.orientation, self.orientation)), orientation=1)

@@ -5,8 +5,8 @@
     file.data
 
 Every change returns a new file that preserves all other bytes, including elements and attributes of other programs. A
-line is identified by its id; its revision changes with its element. Lines without an id of their own are numbered; when
-others are added, removed or moved, they get that id for good.
+line is identified by its id; its revision changes with its element. Lines without an id of their own are numbered; once
+lines are added, removed or moved, that id is written to the file.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,10 +28,10 @@ from drethtr.documents.transcription import PageWord, Tag, Transcription
 
 EDITED = "edited with drethtr "
 SIGNATURE = f"{EDITED}{__version__}"
-"""A comment in files that a person has edited, maybe the layout alone; `EDITED` begins that of any version."""
+"""A comment in files that a person has edited, maybe only the layout; in all versions it begins with `EDITED`."""
 
 READING = f"read with drethtr {__version__}"
-"""A comment in files that have texts of a model, but on which nobody has worked."""
+"""A comment in files with texts from a model on which nobody has worked."""
 
 
 def revision_of(content: bytes) -> str:
@@ -100,7 +100,7 @@ class PageFile:
     def new_editor(self) -> Editor:
         """A new editor for the file, which assigns each id once; another one may assign the same."""
         editor = self.dialect.editor(self.markup, self.parsed)
-        if self.gone:  # else ids are looked for when one is needed
+        if self.gone:  # otherwise ids are searched only when needed
             editor.ids.taken.update(self.gone)
         return editor
 
@@ -249,7 +249,8 @@ class PageFile:
         wanted = {region.id: [line.id for line in region.lines] for region in regions}
         if len(wanted) < len(regions) or sorted(chain(*wanted.values())) != sorted(self.lines):
             raise DataError("each line must be in one of the regions", self.name)
-        # Step by step, parsed in between: edits must not overlap, and a new or a moved element has no place before.
+        # Step by step, with parsing in between: edits must not overlap, and a new or moved element has no position
+        # before.
         added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
         file = self.with_ids()
         file = file.edited(file.new_editor().new_regions(added))
@@ -257,7 +258,7 @@ class PageFile:
         editor = file.new_editor()
         edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
-        wanted = {id: lines for id, lines in wanted.items() if id in described}  # a picture without lines is none
+        wanted = {id: lines for id, lines in wanted.items() if id in described}  # such as a picture
         changes = []
         for region in regions:
             if (old := described.get(region.id)) is None:
@@ -283,7 +284,8 @@ class PageFile:
             new = list(wanted.get(region.id, ()))
             if slots == new:
                 continue
-            # By slots, so that what stands between lines stays; lines too many follow the last, empty slots go.
+            # By slots, so that content between lines stays; surplus lines follow the last slot, empty slots are
+            # removed.
             elements = sorted(map(self.element, slots), key=lambda element: element.start)
             contents = [self.markup.utf8[(one := self.element(id)).start : one.end] for id in new]
             if not elements:
@@ -337,7 +339,7 @@ class PageFile:
         return scaled
 
     def with_ids(self) -> Self:
-        """The file in which each line has the id by which it is known, as its number may be another's from now on."""
+        """The file with the id of each line written to it, as numbers of lines may change from now on."""
         return self.edited(self.new_editor().set_ids())
 
     def following(self, before: Self) -> Self:
@@ -352,8 +354,8 @@ class PageFile:
             old, new, unicode = texts.get(region.id), texts_of(region), elements.get(region.id)
             if old is None or old == new or unicode is None:
                 continue
-            # A text that differs from its lines, such as an edition's, is somebody's own and stays; a line without text
-            # may have an empty row or none.
+            # A text that differs from its lines, such as that of an edition, is somebody's work and stays. A line
+            # without text may have an empty row or none.
             rows = filter(None, map(str.strip, unicode.text.splitlines()))
             if list(rows) == list(filter(None, old)):
                 yield Edit(unicode.inside, unicode.inside_end, escape("\n".join(new), quote=False).encode())
@@ -363,8 +365,8 @@ class PageFile:
         edits = list(edits)
         if not edits:
             return self
-        # Once per version: a comment for each correction would make the file grow without end. What is read of a file
-        # that was edited is not signed, or the edit could not be undone.
+        # Once per version, since a comment per correction would make the file grow without end. Readings in an edited
+        # file are not signed, or the edit could not be undone.
         if not any(comment.encode() in self.markup.utf8 for comment in (signature, SIGNATURE)):
             edits.append(self.new_editor().splicer.comment(signature))
         data = self.markup.encode(apply(self.markup.utf8, edits))
@@ -376,12 +378,12 @@ class PageFile:
 
 
 def written_of(text: Transcription) -> tuple[str, tuple[PageWord, ...], float | None]:
-    """What files hold of a text, apart from its review."""
+    """The parts of a text that files store, apart from its review."""
     return text.text, text.words, text.confidence
 
 
 def as_read(line: TextLine) -> TextLine:
-    """A line with its text as it is read again after it was written."""
+    """A line with its text as it would be read back after writing."""
     text = line.transcription
     return line if text is None else replace(line, transcription=replace(text, text=clean(text.text).strip()))
 

@@ -38,11 +38,11 @@ class Box(NamedTuple):
 
 
 def upright(point: Point, orientation: int, width: int, height: int) -> Point:
-    """Where a point of the stored pixels lies on the upright image.
+    """Convert a point of the stored pixels to the upright image.
 
     Args:
         orientation: The EXIF orientation, 1 to 8.
-        width: That of the stored pixels, as the height.
+        width: Width of the stored pixels; likewise `height`.
     """
     x, y = point
     right, below = width - x, height - y
@@ -71,7 +71,7 @@ class PageScale:
     """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file.
 
     A coordinate or confidence that cannot be understood is left out, but never its line or page; it is noted in
-    `oddities` with the name of its place (of a list of points, the first one). So are points after the first
+    `oddities` with its place (for a list of points, only the first). The same holds for points after the first
     `MAX_CHARACTERS`, which `lengths` counts.
     """
 

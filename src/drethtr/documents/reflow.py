@@ -1,4 +1,4 @@
-"""Running text from lines: which are a paragraph, words that go on in the next line, and raised letters."""
+"""Running text from lines: paragraphs, words that continue on the next line, and raised letters."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_tabl
 from drethtr.documents.transcription import HYPHENS
 
 RAISED = re.compile(r"\^(\w+)")
-"""Letters that are written above the others: `M^me`."""
+"""The notation of letters raised above the others: `M^me`."""
 
-# Not measured. The margins of handwriting are ragged, so these are well above the usual difference between two lines: a
-# missed break only makes a long paragraph, a false one cuts a sentence.
+# Not measured. Margins of handwriting are ragged, so these are well above the usual difference between two lines: a
+# missed break only makes a long paragraph, but a false one cuts a sentence.
 
 INDENTED = 1.2
 """A line that begins this many line heights to the right of the others begins a paragraph."""
@@ -52,7 +52,7 @@ def runs(text: str) -> Iterator[Run]:
 
 
 def is_hyphenated(text: str, following: str) -> bool:
-    """Whether the last word of a line goes on in the next one."""
+    """Whether the last word of a line continues on the next one."""
     if not (text.endswith(HYPHENS) and following[:1].islower()):
         return False
     # The letter may carry marks, such as the line over an m that stands for a second one.
@@ -68,7 +68,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def paragraphs(lines: Sequence[TextLine]) -> Iterator[list[TextLine]]:
-    """The lines of a region, divided where a line is indented, or where one ends early and the next does not go on.
+    """The lines of a region, divided where a line is indented, or ends early without continuing on the next.
 
     Lines without places are one paragraph.
     """
@@ -105,7 +105,7 @@ def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[
 
 
 def place_in(line: TextLine, insertion: TextLine) -> int:
-    """Where in the text of a line an insertion stands: after the words that begin left of it."""
+    """The position of an insertion in the text of a line: after the words that begin left of it."""
     end, place = len(line.text), 0
     found = 0
     for part, word in line.transcription.parts if line.transcription else ():
@@ -120,7 +120,7 @@ def place_in(line: TextLine, insertion: TextLine) -> int:
 
 
 def reading_blocks(page: Page) -> Iterator[Block]:
-    """The text of a page for reading: lines run on, hyphenated words are joined, insertions stand in their lines.
+    """The text of a page for reading: lines are joined to paragraphs, with hyphenated words and insertions in place.
 
     Numbers of pages are left out.
     """
@@ -147,7 +147,7 @@ def texts_of(region: Region) -> list[str]:
 def inserted(line: TextLine, insertions: Sequence[TextLine]) -> str:
     """The text of a line with what is written above it."""
     text = line.text
-    # From the right, as the places are those of the text before; at one place, the last first.
+    # From the right, as positions refer to the text before insertion; at one position, the last one first.
     placed = sorted(((place_in(line, insertion), insertion) for insertion in insertions), key=itemgetter(0))
     for place, insertion in reversed(placed):
         text = " ".join(filter(None, (text[:place].strip(), insertion.text, text[place:].strip())))

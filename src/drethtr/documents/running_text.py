@@ -56,7 +56,7 @@ WITHIN_WORDS = frozenset(
 """Elements of TEI that may occur within a word; others separate words."""
 
 OFF = re.compile(rb"""val\s*=\s*["'](?:0|false|off)["']""")
-"""What says that a property of Word does not hold."""
+"""A value that turns a property of Word off."""
 
 PARTS = ("regions", "pages", "lines", "paragraphs", "blocks", "words")
 """JSON keys of parts of a text, tried in this order if there is no key of `TEXTS`."""
@@ -139,7 +139,7 @@ def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
     yield space
     if element.name == "hi" and element.attributes.get("rend") == "superscript":
         yield "^"
-    # Texts between children are cut from the bytes, since the parser keeps the text of an element in one piece.
+    # Texts between children are cut from the bytes, since the parser joins all text of an element.
     place, previous = element.inside, ""
     for child in element.children:
         between = characters(markup.utf8[place : child.start])
@@ -168,7 +168,7 @@ def json_text(data: bytes, path: Path) -> str:
 
 def json_parts(value: Any) -> Iterator[str]:
     """The texts in a JSON value: those under a key of `TEXTS`, else of `PARTS`, else of any nested values."""
-    left = [value]  # the next value is the last; a generator for each level would take depth times length
+    left = [value]  # a stack, with the next value last; a generator per level would take depth times length
     while left:
         value = left.pop()
         if isinstance(value, str):
@@ -176,7 +176,7 @@ def json_parts(value: Any) -> Iterator[str]:
         elif isinstance(value, list):
             left += reversed(value)
         elif isinstance(value, Mapping):
-            # One key only: models repeat a text as a whole and by lines, and both would double it.
+            # Only one key: models give a text both as a whole and by lines, and using both would double it.
             own = next((value[key] for key in TEXTS if isinstance(value.get(key), str | list)), None)
             parts = next((value[key] for key in PARTS if isinstance(value.get(key), list)), None)
             nested = [item for item in value.values() if isinstance(item, list | Mapping)]
@@ -187,7 +187,7 @@ def word_text(data: bytes, path: Path) -> str:
     """The text of a Word document, one row per paragraph."""
     try:
         with refusing_damage("a Word document", path), ZipFile(BytesIO(data)) as archive:
-            # The size is asked before unpacking: a few bytes can hold gigabytes.
+            # The size is checked before unpacking, since a few bytes can hold gigabytes.
             if archive.getinfo("word/document.xml").file_size > MAX_BYTES:
                 raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
             content = archive.read("word/document.xml")

@@ -49,14 +49,14 @@ class PageFlag:
 
 
 class Review(StrEnum):
-    """What a person did with the text of a line: corrected it, or confirmed that it is right."""
+    """The review of a line's text by a person, who corrected it or confirmed that it is right."""
 
     CORRECTED = "corrected"
     CONFIRMED = "confirmed"
 
 
 class Tag(NamedTuple):
-    """What a person marked in a text: a name such as `person`, and the passage; one of 0 characters marks the line.
+    """A passage that a person marked with a name such as `person`; a passage of 0 characters marks the line.
 
     details  further values by name, such as the expansion of an abbreviation
     """
@@ -80,7 +80,7 @@ class Transcription:
     flags       warnings about the line as a whole
     calibrated  whether confidences are calibrated probabilities; None if unknown
     review      what a person did with the text; None if nothing is known
-    tags        what people marked in it, such as names and dates, apart from the doubts of drethtr
+    tags        passages that people marked in it, such as names and dates; not the doubts of drethtr
     """
 
     text: str
@@ -126,7 +126,7 @@ class Transcription:
 
     @property
     def settled(self) -> Self:
-        """The text as it is published: when a person has confirmed it, nothing in it is doubtful any more."""
+        """The text as exported: once a person has confirmed it, nothing in it is doubtful."""
         if self.review is not Review.CONFIRMED:
             return self
         words = tuple(PageWord(word.text, None, word.polygon) for word in self.words)

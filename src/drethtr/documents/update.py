@@ -2,8 +2,8 @@
 
 All other bytes of the file are preserved, including encoding and line endings; new elements are indented like their
 neighbors. Existing text is kept unless `replace` is given; empty text elements, which some programs write for
-untranscribed lines, are replaced. A comment at the end of the file says what added the text, and which tags of people
-were on words that are gone.
+untranscribed lines, are replaced. A comment at the end of the file says what added the text, and which tags were on
+words that no longer exist.
 """
 
 from drethtr.base.errors import DataError
@@ -30,7 +30,7 @@ def update(
         page: The page read from it, with text; its image may have another size, or be turned.
         replace: Whether to replace existing texts and their words; reviewed texts (see `Review`) are always kept.
         name: The name of the file in error messages.
-        seen: The file when the page was read, by default the same; lines that stand elsewhere since then get no text.
+        seen: The file when the page was read, by default the same; lines that have moved since then get no text.
 
     Raises:
         DataError: if the file cannot be read, or lacks a line that `page` has a text for.
@@ -72,7 +72,7 @@ def by_id(page: Page) -> dict[str, TextLine]:
 
 
 def place_of(line: TextLine) -> tuple[Points | None, Points | None]:
-    """Where a line stands: its outline and its baseline."""
+    """The position of a line: its outline and its baseline."""
     return line.polygon, line.baseline
 
 

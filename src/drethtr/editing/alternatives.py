@@ -1,4 +1,4 @@
-"""What a word of a line may be instead: from the ink, the language, and the words that people have confirmed."""
+"""Other readings of a word in a line: from the ink, the language, and the words that people have confirmed."""
 
 from difflib import get_close_matches
 from typing import Any
@@ -9,20 +9,20 @@ from drethtr.editing.scans import place_mark, scan_mark, source_of
 from drethtr.recognition.alternatives import LineViews, WordCandidate, encode_line, word_candidates
 
 MAX_ALTERNATIVES = 4
-"""How many other texts of a word are offered."""
+"""Maximum number of other readings of a word to offer."""
 
 MAX_KNOWN, LIKE = 20, 0.5
-"""How many confirmed words are tried in the place of a word, and how much they have to resemble it.
+"""How many confirmed words are tried in place of a word, and their minimum similarity to it.
 
 Half of the letters are enough to be tried, since CTC head and decoder decide.
 """
 
 LINES_SEEN = 16
-"""Encoded lines that are kept: the words of a line are asked about one after the other."""
+"""Encoded lines that are kept, since people ask about the words of a line one after the other."""
 
 
 class Alternatives:
-    """Other texts of words, in turn with what a reader reads."""
+    """Other readings of words; requests take turns with a reader's background work."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -30,10 +30,10 @@ class Alternatives:
         self.seen = RecentResults[LineViews | None](LINES_SEEN)
 
     def of_word(self, page_id: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
-        """What a word of a line may be instead, likeliest first, without what stands there.
+        """Other readings of a word of a line, likeliest first, without its present text.
 
         Args:
-            text: The text of the line as it is typed; other words than the one asked for are taken as right.
+            text: The text of the line as typed so far; all words but this one are taken as right.
             start: The first character of the word.
             end: The character after its last one.
 

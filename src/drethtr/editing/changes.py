@@ -1,4 +1,4 @@
-"""Edits of a line, which return a changed file and a record of the change; `layout.py` has those of many."""
+"""Edits of a line, which return a changed file and a record of the change; `layout.py` has edits of several lines."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ Outline = Callable[[TextLine, PageFile], Points | None]
 
 @dataclass(frozen=True)
 class PageContext:
-    """What a change has to know of a page.
+    """What a change needs to know about a page.
 
     page_id    its id
     made_here  whether drethtr created its file
@@ -79,7 +79,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
         if lost := file.lost_tags(line_id, written.text):
             note("tags", " ".join(lost), None, written.review)
     if (new.baseline, new.polygon) != (old.baseline, old.polygon):
-        # A program's reading was of the ink at the old place; what a person wrote stays.
+        # A program's reading was of the ink at the old place, so it is dropped; a person's text stays.
         if written is old and not context.status(old).touched:
             new = replace(new, transcription=None)
         note("place", old.text, new.text)
@@ -121,7 +121,7 @@ def listed_tags(tags: Sequence[Tag], text: str) -> str:
 
 
 def within(points: Points | None, content: Page) -> Points | None:
-    """Points on a page; those outside move to its edge, since finding the ink around them would take for ever."""
+    """Points on a page; others move to its edge, since finding the ink around far ones would take forever."""
     if points is None or not (content.width and content.height):
         return points
     return tuple((min(x, content.width), min(y, content.height)) for x, y in points)
@@ -142,8 +142,8 @@ def tidy(text: str) -> str:
 def carry_over(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:
     """Return the words of a changed text.
 
-    Words that stay keep place and confidence. Those that replace others share their place by length; added ones stand
-    in the gap between their neighbors. If some old word has no place, none of the changed words gets one.
+    Unchanged words keep place and confidence. Words that replace others share their place in proportion to length;
+    added words get the gap between their neighbors. If an old word has no place, none of the changed words gets one.
     """
     new = text.split()
     boxes = [word.box for word in old]
@@ -171,7 +171,7 @@ def room_between(boxes: Sequence[Box | None], first: int, last: int) -> Box | No
     assert beside is not None
     left = before.right if before else max(0, beside.left - beside.height)
     right = after.left if after else beside.right + beside.height
-    # Neighbors may touch or overlap; a box without width would be no place at all.
+    # Neighbors may touch or overlap, but a box needs a width.
     return Box(min(left, right), beside.top, max(left, right, min(left, right) + 2), beside.bottom)
 
 

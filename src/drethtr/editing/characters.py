@@ -14,7 +14,7 @@ SHOWN = 200
 """Maximum number of characters of each kind."""
 
 SELDOM = -11.5
-"""Log-probability below which a character is none of a language: 1 in 100,000, as in foreign names."""
+"""Log-probability below which a character does not belong to a language: 1 in 100,000, as in foreign names."""
 
 CATEGORIES = ("Ll", "Lo", "M", "P", "Lu", "N", "S")
 """Beginnings of Unicode categories in the order of use: small letters, marks, punctuation, capitals, signs."""

@@ -1,6 +1,6 @@
-"""A page beside somebody else's text: what that says on each line, and which of its words the ink does not support.
+"""A page compared with somebody else's text: its words on each line, and those that the ink does not support.
 
-Nothing is written: a person takes what she wants, and that is a correction like any other.
+Nothing is written: what a person accepts is a correction like any other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from drethtr.proofreading.text import fitting, refuse_empty
 from drethtr.text.normalize import for_scoring
 
 MAX_PARTS, MAX_PART_LENGTH = 20, 300
-"""How many text parts on no line are returned, and how many characters of each."""
+"""How many parts of the text that are not on any line are returned, and how many characters of each."""
 
 
 def compare(
@@ -28,13 +28,13 @@ def compare(
 
     Args:
         source: Where the text comes from, for messages.
-        allowed: Conventions that are no errors.
+        allowed: Conventions whose differences do not count as errors.
 
     Returns:
-        `lines` in reading order, each with its id as `line`, its text as `ours`, `theirs`, which is None where the text
-        says nothing of it, and the `words` of theirs with their probabilities, empty where both are the same; `alike`,
-        pairs of a word of theirs and one of ours whose difference is allowed; `left`, the parts of the text that are on
-        no line.
+        `lines` in reading order, each with its id as `line`, its text as `ours`, the other text as `theirs`, None if
+        that has nothing there, and the `words` of theirs with their probabilities, empty if both are the same; `alike`,
+        pairs of a word of theirs and one of ours whose difference is allowed; `left`, the parts of the text that are
+        not on any line.
 
     Raises:
         Missing: if there is no such page, or it has not been read.
@@ -73,6 +73,6 @@ def check_lines(
     recognizer = reader.recognizer
     cut = reader.cut_lines(opened, lines, recognizer)
     images = [strip.line for _, strip in cut]
-    read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed what the file says
+    read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed the file
     found = rules.check(recognizer, images, [theirs[line.id] for line, _ in cut], read)
     return {line.id: check for (line, _), check in zip(cut, found, strict=True)}

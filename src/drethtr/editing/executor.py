@@ -19,8 +19,8 @@ Arguments = ParamSpec("Arguments")
 LINES_AT_A_TIME = 4
 """Lines that background work reads before urgent work may run.
 
-A person who asks for the alternatives of a word waits for this many lines at most; one at a time would leave the
-processors that read lines side by side idle.
+A person who asks for alternatives of a word waits for at most this many lines; with one line at a time, most processors
+would be idle.
 """
 
 Work = tuple["Future[Any]", Callable[[], Any]]
@@ -44,7 +44,7 @@ class PriorityExecutor(Executor):
         return self.queue(self.urgent, lambda: fn(*args, **kwargs))
 
     def submit_background(self, work: Callable[[], Result]) -> "Future[Result]":
-        """Queue work that runs when nothing is urgent; a bug in it is printed, since nobody may wait for its end."""
+        """Queue work that runs when nothing is urgent; a bug in it is printed, since nobody may wait for its result."""
         future = self.queue(self.background, work)
         future.add_done_callback(print_bug)
         return future
@@ -54,7 +54,7 @@ class PriorityExecutor(Executor):
         future: Future[Result] = Future()
         with self.changed:
             if self.ended:
-                raise RuntimeError("the recognizer has ended")
+                raise RuntimeError("the recognizer was shut down")
             queue.append((future, work))
             self.changed.notify()
         return future
@@ -86,7 +86,7 @@ class PriorityExecutor(Executor):
     def in_turns(self, read: ReadLines, check_cancelled: Callable[[], None]) -> ReadLines:
         """A function for background work that reads lines with `read`, and runs urgent work every few lines.
 
-        `check_cancelled` is called as often, and may raise.
+        `check_cancelled` is called just as often, and may raise.
         """
 
         def read_in_turns(lines: Sequence[Line]) -> list[Reading]:
@@ -109,7 +109,7 @@ class PriorityExecutor(Executor):
             self.changed.notify_all()
         for future, _ in waiting:
             future.cancel()
-            future.set_running_or_notify_cancel()  # only now do those who `wait` for it go on
+            future.set_running_or_notify_cancel()  # only now do threads that `wait` for it continue
         if wait and current_thread() is not self.thread:
             self.thread.join()
 

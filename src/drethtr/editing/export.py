@@ -19,19 +19,19 @@ from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 
 EDITION = "drethtr.edition.json"
-"""The file in a folder that says what it is an edition of."""
+"""The file in a folder with its data as an edition."""
 
 MAX_EDITION = 400_000
-"""Maximum bytes of it: six texts as long as requests may be, of characters that JSON escapes."""
+"""Its maximum bytes: six texts of the length that requests may have, of characters that JSON escapes."""
 
 SHOWN = 4000
 """Characters of a preview."""
 
 AS_TEXT = {"docx": "md", "word": "prose", "print": "prose"}
-"""Formats that are shown as others in a preview."""
+"""Formats that a preview shows as another one."""
 
 BEGINS = {"tei": "<text>", "md": "\n\n", "prose": "\n\n"}
-"""Behind what the text of a page begins, in formats that first say what wrote them."""
+"""The string after which the text of a page begins, in formats that first name their program."""
 
 
 class Exported(NamedTuple):
@@ -135,7 +135,7 @@ def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, mod
 
 
 def about_of(workspace: Workspace) -> About:
-    """What the folder says of itself as an edition; nothing if that was never said.
+    """The folder's data as an edition; empty if none were entered.
 
     Raises:
         DataError: if its file cannot be read, or is damaged.
@@ -150,12 +150,12 @@ def about_of(workspace: Workspace) -> About:
 
 
 def keep_about(workspace: Workspace, about: About) -> None:
-    """Keep what the folder says of itself as an edition.
+    """Store the folder's data as an edition.
 
     Raises:
         DataError: if it cannot be written, or its file is damaged or a link.
     """
-    about_of(workspace)  # a damaged file stays, as it holds what persons typed
+    about_of(workspace)  # refuse to replace a damaged file, as it holds what people typed
     write_own(workspace.folder / EDITION, json.dumps(asdict(about), ensure_ascii=False, indent=1))
 
 

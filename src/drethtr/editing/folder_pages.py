@@ -41,9 +41,9 @@ OUTSIDE = "its image {!r} is not below this folder; open the folder above, or na
 class FolderPage:
     """A page of a folder.
 
-    id        opaque, the same as long as the scan keeps its name
+    id        opaque, stable as long as the scan keeps its name
     name      its file as seen from the folder
-    xml_path  the PAGE or ALTO file with its text; until the page is read there may be none
+    xml_path  the PAGE or ALTO file with its text, which may not exist until the page is read
     source    the scan, None if it is missing
     error     why it cannot be opened, if so
     """
@@ -86,16 +86,16 @@ def find_pages(folder: Path, images: Path | None = None) -> list[FolderPage]:
 
 
 class Listing:
-    """The names below folders at one moment.
+    """A snapshot of the names below folders.
 
-    Whether they are still the same costs one `stat` for each folder and each file of several pages; only folders that
-    have changed are listed again, and saving a text, which replaces its file, changes no name.
+    Checking that they are still the same costs one `stat` for each folder and each file of several pages. Only folders
+    that have changed are listed again; saving a text replaces its file, but changes no name.
     """
 
     def __init__(self, *folders: Path | None) -> None:
         known = [folder for folder in folders if folder is not None]
         self.times: dict[Path, int] = dict.fromkeys(known, 0)
-        self.names: dict[Path, frozenset[str] | None] = dict.fromkeys(known)  # None of one that is gone for now
+        self.names: dict[Path, frozenset[str] | None] = dict.fromkeys(known)  # None for a folder that is gone for now
         self.marks: dict[Path, str] = {}
         for here, entries in chain.from_iterable(map(walk_visible, known)):
             self.times[here] = changed_at(here)
@@ -115,7 +115,7 @@ class Listing:
 
 
 def changed_at(path: Path) -> int:
-    """When a file or folder changed last; 0 if that is too recent to tell a later change from it, or it is gone."""
+    """When a file or folder last changed; 0 if it is gone, or if that is too recent to tell a later change apart."""
     try:
         changed = path.stat().st_mtime_ns
     except OSError:
@@ -142,7 +142,7 @@ def match_to_scans(
     """Match PAGE and ALTO files to scans: those of each scan, best first, and those without a scan, with an error."""
     found: dict[Path, list[Path]] = {}
     lost = []
-    heads = {file: beginning(file) for file in files}  # read once: most of the time goes into opening files
+    heads = {file: beginning(file) for file in files}  # read once, since most of the time goes into opening files
     for file in sorted(files, key=lambda file: by_trust(file, MADE_HERE.search(heads[file] or b"") is not None)):
         if (head := heads[file]) is not None and not is_description(head):
             continue
@@ -180,7 +180,7 @@ def pages_of_scan(
 ) -> Iterator[FolderPage]:
     """The pages of a scan with their files, then the files of pages that it lacks, with an error.
 
-    Of a scan elsewhere those that have a file, as if it lay beside it.
+    For a scan in the folder of images, only the pages that have a file here, as if the scan were beside it.
     """
     described = xml_files.get(scan, [])
     inside = scan.is_relative_to(folder)

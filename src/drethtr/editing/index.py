@@ -1,4 +1,4 @@
-"""The index of the folder, and how no page is read twice, once for it and once for its own file."""
+"""The index of the folder; pages are read once, for the index and for their own files."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -43,7 +43,7 @@ class FolderIndex:
 
     @property
     def path(self) -> Path | None:
-        """The file of the index, if there is one; once found it is not looked for, as the folder may be large."""
+        """The file of the index, if there is one; once found, it is not searched for again."""
         if self.found is None or not self.found.exists():
             self.found = index_of(self.workspace)
         return self.found
@@ -78,7 +78,7 @@ class FolderIndex:
         return open_builder(self.path or self.workspace.folder / NAME, recognizer, self.segmentation, alone=False)
 
     def renew(self, before: Recognizer, recognizer: Recognizer) -> None:
-        """Empty an index that one recognizer has made, for what another one reads; verdicts of people stay.
+        """Empty an index made with one recognizer, for the readings of another one; verdicts of people stay.
 
         One with other settings stays as it is.
         """
@@ -89,7 +89,7 @@ class FolderIndex:
                 open_builder(path, self.with_posteriors(recognizer), self.segmentation, rebuild=True).store.close()
 
     def original_of(self, page: FolderPage) -> tuple[Original, ...]:
-        """A page of the folder as the index knows it: its file, else its scan.
+        """A page of the folder as the index opens it: its file, else its scan.
 
         Raises:
             DataError: if neither can be used.
@@ -117,4 +117,4 @@ class FolderIndex:
         try:
             return kept_reading(path, Original(page.source), recognizer, self.segmentation)
         except DataError:
-            return None  # of another model, or damaged, which a search says
+            return None  # of another model, or damaged, which a search reports

@@ -23,7 +23,7 @@ class Indexer:
         self.workspace = workspace
         self.jobs = jobs
         self.reader = reader
-        self.due = inf  # when to update the index; never while it is up to date
+        self.due = inf  # when to update the index; infinite while it is up to date
         workspace.listen(self.notice)
 
     def notice(self, event: Event) -> None:
@@ -32,7 +32,7 @@ class Indexer:
             self.due = monotonic()
 
     def start(self) -> Job:
-        """Build or update the index, unless that is being done."""
+        """Start building or updating the index, or return the job that is doing so."""
         job = self.jobs.running(INDEX)
         if job is None:
             job = self.jobs.new(INDEX, len(self.workspace.folder_pages))
@@ -48,7 +48,7 @@ class Indexer:
 
     def run(self, job: Job) -> None:
         """Read pages that are new to the index or have changed, until all are or the job is cancelled."""
-        self.due = inf  # first, as pages may change meanwhile
+        self.due = inf  # reset first, as pages may change meanwhile
         try:
             with self.jobs.in_progress(job, cancelled="{} of {} pages are searchable"):
                 self.jobs.update(job, message="making pages searchable")
@@ -61,7 +61,7 @@ class Indexer:
     def build(self, job: Job) -> None:
         """Read pages into the index.
 
-        Pages that nobody has read are read as the reader does it, so that they have their texts as well.
+        Unread pages are read as the reader does it, so that they also get their files with texts.
         """
         job.check()  # before there is an index
         index, pages, failed = self.reader.index, tuple(self.workspace.folder_pages.values()), 0
@@ -82,7 +82,7 @@ class Indexer:
                         builder.read(original, read)
                 except DrethtrError as error:
                     if str(error.source) == builder.store.name:
-                        raise  # no page can be added, such as while another process writes
+                        raise  # no page can be added, for example while another process writes
                     failed += 1  # the overview says why the page cannot be read
                 self.jobs.update(job, done=max(new, number + 1))
             builder.remove_deleted()

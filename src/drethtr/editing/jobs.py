@@ -106,7 +106,7 @@ class Jobs:
         """Within, a job is running; then it is done, cancelled or failed. Unexpected errors are raised again.
 
         Args:
-            cancelled: The message of the job if it is cancelled, with `{}` for the number done and for the total.
+            cancelled: The message of a cancelled job, with `{}` for the number done and for the total.
         """
         if not job.cancelled.is_set():
             self.update(job, state=State.RUNNING)
@@ -122,7 +122,7 @@ class Jobs:
             self.update(job, state=State.DONE)
 
     def cancel(self, job: Job) -> None:
-        """Cancel a job: one that waits ends at once, one that runs when it looks next."""
+        """Cancel a job: a waiting job ends at once, a running one at its next check."""
         job.cancelled.set()
         if job.state is State.WAITING:
             self.update(job, state=State.CANCELLED)

@@ -1,12 +1,12 @@
 """The history of a folder: who changed which line, when, from what to what, in `.drethtr/edit.sqlite`.
 
-A step is what a person did at once, and can take back: changes, with what they did to the file. Undoing is a step, too.
-Rows are only added. The texts themselves are in PAGE and ALTO files, so that the database can be deleted at any time,
-and a full disk costs the history only. While it is open, no other process can open it: one program at a time works in
-a folder.
+A step is what a person did in one go and can undo: changes, with their effect on the file. Undoing is a step, too. Rows
+are only added. The texts themselves are in PAGE and ALTO files, so the database can be deleted at any time, and a full
+disk affects only the history. While it is open, no other process can open it: only one program at a time can work in a
+folder.
 
 The file is not trusted, since folders are passed on: it must have exactly our tables, without views or triggers, which
-would run inside every statement; a row with other values than ours counts as missing.
+would run inside every statement. A row with unexpected values counts as missing.
 """
 
 import json
@@ -58,7 +58,7 @@ TAG = "tag"
 """The action whose old and new values are tags, not texts."""
 
 UNDO, REDO = "undo", "redo"
-"""Actions of steps that take back others, and of those that take back these."""
+"""Actions of steps that undo others, and of steps that undo those."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Step:
-    """What was done to a page at once.
+    """What was done to a page in one go.
 
-    number, last  those of its first and of its last change
+    number, last  the numbers of its first and of its last change
     of            the number of the step that it undoes or redoes
-    undone        whether it was taken back, and not done again
+    undone        whether it was undone, and not redone
     """
 
     number: int
@@ -127,7 +127,7 @@ class Step:
 
 
 UNWRITABLE = (sqlite3.Error, OSError, DataError)
-"""Errors of a database that cannot be written, or not be made again."""
+"""Errors of a database that cannot be written or recreated."""
 
 
 class Journal:
@@ -174,7 +174,7 @@ class Journal:
         """Add changes with the present time; an error such as a full disk is kept in `error`.
 
         Args:
-            difference: What they did to the file, if they are a step.
+            difference: The difference they made to the file, if they are a step.
             of: The step that this one undoes or redoes.
         """
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -211,7 +211,7 @@ class Journal:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Keep an error in `error` instead of raising it: the text is saved by now, whatever happens to its history."""
+        """Keep an error in `error` instead of raising it: the text is already saved, and only history is lost."""
         try:
             yield
         except (*UNWRITABLE, UnicodeError, ValueError, OverflowError) as error:
@@ -239,7 +239,7 @@ class Journal:
             "ON number BETWEEN first AND last ORDER BY number"
         )
         found: dict[tuple[int, int, int | None], list[Change]] = {}
-        with suppress(ValueError, TypeError):  # numbers in words, in a journal that is not ours
+        with suppress(ValueError, TypeError):  # values that are not numbers, in a foreign journal
             for first, last, of, *values in self.texts(statement, (page_id, MAX_CHANGES)):
                 key = int(first), int(last), None if of is None else int(of)
                 found.setdefault(key, []).append(Change(*values))
@@ -256,7 +256,7 @@ class Journal:
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
     def changed_by_persons(self, page_id: str, since: int, steps: Sequence[Step]) -> set[str]:
-        """The lines of a page that persons have changed after a change, apart from what was undone by now."""
+        """The lines of a page that persons have changed after a change, except for changes that were undone."""
         statement = (
             "SELECT DISTINCT line FROM change WHERE page = ? AND number > ? AND model IS NULL "
             "AND number NOT IN (SELECT value FROM json_each(?))"
@@ -267,7 +267,7 @@ class Journal:
         return {line for (line,) in self.texts(statement, (page_id, since, json.dumps(void)))}
 
     def earlier_texts(self, page_id: str) -> dict[str, str]:
-        """What the lines of a page said before their last change, if that left them without a text."""
+        """The texts of the lines of a page before their last change, if that left them without text."""
         statement = (
             "SELECT line, old FROM change WHERE number IN (SELECT max(number) FROM change WHERE page = ? "
             "AND action != ? GROUP BY line) AND new = '' AND old IS NOT NULL"
@@ -283,7 +283,7 @@ class Journal:
         return dict(self.texts(statement, (page_id,)))
 
     def last_persons(self) -> dict[str, tuple[str, str]]:
-        """Who changed each page last, and when; pages that only models changed are left out."""
+        """The person who last changed each page, and when; pages that only models changed are left out."""
         statement = (
             "SELECT page, who, time FROM change WHERE number IN "
             "(SELECT max(number) FROM change WHERE who IS NOT NULL GROUP BY page)"
@@ -328,9 +328,9 @@ def opened(path: Path) -> Database:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         found = sorted(sql for (sql,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
         if found and not {*TABLES[:3]} <= {*found} <= {*TABLES}:
-            raise sqlite3.DatabaseError("other tables than those of an editor")
+            raise sqlite3.DatabaseError("its tables are not those of drethtr edit")
         # Writes are not flushed to disk: a power failure may lose the last steps of the history, but not their texts,
-        # which are in the page files by then. A flush per line would be felt while typing.
+        # which are in the page files by then. A flush per line would be noticeable while typing.
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
         for statement in (new for new in TABLES if new not in found):
@@ -344,14 +344,14 @@ def opened(path: Path) -> Database:
 
 
 def stated_address(place: Path) -> str:
-    """At which address the program that has the folder open answers, if our hidden folder says so."""
+    """The address of the program that has the folder open, as words for a message; "" if it is not recorded."""
     address = text_of_own(place / ADDRESS, MAX_URL)
     return f" at {address}" if URL.fullmatch(address) else ""
 
 
 def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
-    """Whether a step still holds: it was not undone, or it is the last to redo what was."""
-    # Undos and redos name the step they are about, so that the last of them says what holds for all.
+    """Whether a step is in force: it was not undone, or it is the last redo of its step."""
+    # Undos and redos name the original step, so the last of them decides.
     of = step.number if step.of is None else step.of
     last = next((one for one in reversed(steps) if of in (one.number, one.of)), step)
     return last is step and step.action != UNDO
@@ -359,7 +359,7 @@ def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
 
 def stacks(steps: Sequence[Step], who: str) -> tuple[list[Step], list[Step]]:
     """The steps that a person can undo and redo, the next one last."""
-    # As in any editor: what is done newly cannot be redone over. Others may have undone a step of this person.
+    # As in any editor, a new step clears the steps to redo. Others may have undone a step of this person.
     known = {step.number: step for step in steps}
     done, undone = list[Step](), list[Step]()
     for step in steps:

@@ -26,7 +26,7 @@ from drethtr.editing.regions import arranged, moved, parts_beside, placed, regio
 
 @dataclass(frozen=True)
 class Action(ABC):
-    """Something that a person does; its fields are what requests give."""
+    """Something that a person does; its fields come from the request."""
 
     name: ClassVar[str]
 
@@ -41,7 +41,7 @@ class Action(ABC):
 
 @dataclass(frozen=True)
 class Draw(Action):
-    """Add a line, after another one or where its position suggests."""
+    """Add a line, after another one or at the place that its position suggests."""
 
     name = "draw"
     baseline: Points | None = None
@@ -124,7 +124,7 @@ def cut(
             changed.append(first)
             new[id] = rest
     parts = [part for first in changed for part in (first, *new[first.id])]
-    # What nobody has edited is read again, unless somebody has tagged it.
+    # Text that nobody has edited is read again, unless somebody has tagged it.
     kept = {part.id for id in new if tags_within(file.line(id)) for part in (file.line(id), *new[id])}
     read = {
         part.id: part if part.is_reviewed or part.id in kept else replace(part, transcription=None) for part in parts
@@ -142,7 +142,7 @@ def cut(
 def halved(
     line: TextLine, point: tuple[int, int], *, touched: bool, offset: int | None = None
 ) -> tuple[TextLine, TextLine] | None:
-    """A line cut in two, with its text; what a person wrote is corrected in both. None if a part would be empty."""
+    """A line cut in two, with its text; a person's text is "corrected" in both. None if a part would be empty."""
     if line.baseline is None or (parts := split_place(line, point)) is None:
         return None
     at_word = split_offset(line, point) if offset is None else offset
@@ -164,7 +164,7 @@ def halved(
 
 
 def tags_within(line: TextLine, start: int = 0, end: int = sys.maxsize) -> tuple[Tag, ...]:
-    """What is marked between two places of a text, with places from the first on; not what marks the line."""
+    """The tags between two places of a text, relative to the first; without tags of the whole line."""
     found = list[Tag]()
     for tag in line.tags:
         begin, stop = max(tag.start, start), min(tag.start + tag.length, end)
@@ -175,7 +175,7 @@ def tags_within(line: TextLine, start: int = 0, end: int = sys.maxsize) -> tuple
 
 @dataclass(frozen=True)
 class Join(Action):
-    """Join the pieces of a line; the first in reading order keeps its id, and all that others wrote there."""
+    """Join the pieces of a line; the first in reading order keeps its id, and all that other programs wrote in it."""
 
     name = "join"
     lines: tuple[str, ...]
@@ -244,7 +244,7 @@ class Move(Action):
 
 @dataclass(frozen=True)
 class Follow(Action):
-    """Order lines as a path runs through them: they follow each other where the first of them stood."""
+    """Order lines along a drawn path: they follow each other at the place of the first of them."""
 
     name = "order"
     lines: tuple[str, ...]

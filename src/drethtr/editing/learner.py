@@ -38,8 +38,8 @@ LEARN = "learn"
 """The kind of job, and the action that the history records of lines trained on."""
 
 MIN_CONFIRMED = 25
-"""Minimum number of confirmed lines for learning. From 25, what is held out gains next to nothing (21.4 to 21.1 % of
-the characters wrong; 50 lines: 21.6 to 18.0; LOG.md, 2026-11-25, later), so fewer are not worth the wait."""
+"""Minimum number of confirmed lines for learning. With 25, held-out lines gain next to nothing (CER 21.4 to 21.1 %;
+with 50 lines 21.6 to 18.0; LOG.md, 2026-11-25, later), so fewer are not worth the wait."""
 
 MODEL = "drethtr.safetensors"
 ADAPTER = "drethtr.adapter.safetensors"
@@ -61,7 +61,7 @@ STEPS = 100
 """Progress steps of a job."""
 
 BASE = "base.txt"
-"""Names the model that an adopted one was learned from, beside the journal; without it, the shipped one."""
+"""A file beside the journal that names the base of the adopted model; without it, the base is the shipped model."""
 
 MAX_PATH = 4096  # the limit of Linux; the folder may come from a stranger
 
@@ -77,7 +77,7 @@ class Learner:
         load: Loads a model with the user's options.
         model: The model that is in use; by default the shipped one.
         device: Where to train and evaluate.
-        samples: Lines to train on, repeats included; by default fine-tuning chooses the number.
+        samples: Lines to train on, including repeats; by default fine-tuning chooses the number.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class Learner:
         self.base = base_of(workspace.folder) if self.adopted else self.model
         self.models: dict[str, Path] = {}
         self.thread: Thread | None = None
-        self.lock = RLock()  # for whoever starts, adopts or discards
-        for left in self.folder_of("").glob("*"):  # models that nobody has adopted
+        self.lock = RLock()  # held while a job is started, adopted or discarded
+        for left in self.folder_of("").glob("*"):  # models of earlier runs that nobody adopted
             remove_marked(left)
 
     def folder_of(self, job: str) -> Path:
@@ -114,7 +114,7 @@ class Learner:
         return self.model.name if self.model.parent.resolve() == self.workspace.folder else None
 
     def why_not_learnable(self, confirmed: int) -> str | None:
-        """Why nothing can be learned from so many confirmed lines; None if it can."""
+        """Why learning is impossible with this many confirmed lines; None if it is possible."""
         if is_frozen():
             return "learning needs the command drethtr model finetune, which a frozen program (PyInstaller) lacks"
         if any(find_spec(package) is None for package in NEEDED):
@@ -158,7 +158,7 @@ class Learner:
             try:
                 make_marked(place)
                 lines = gather(self.workspace, job.check)
-                adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
+                adapter = adapter and self.base == SHIPPED  # an adapter finds only the shipped model from any place
                 target = place / (ADAPTER if adapter else MODEL)
                 if not self.train(job, [sample for _, _, sample in lines], target, adapter=adapter):
                     self.jobs.update(job, done=STEPS, message=NO_GAIN.format(len(lines)))
@@ -178,7 +178,7 @@ class Learner:
         """Fine-tune in another process; returns whether a better model was written to `target`."""
         data = target.with_name("confirmed.parquet")
         store_parquet(lines, data)
-        # From the base, never from an adopted model: that has learned from most of the lines that measure the gain.
+        # Start from the base, never from an adopted model: that was trained on most of the lines that measure the gain.
         arguments = [str(data), "--cross-fit", "--output", str(target), "--model", str(self.base)]
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
@@ -228,11 +228,11 @@ class Learner:
             try:
                 with claimed(file), atomic_write(file) as unfinished:
                     copyfile(target, unfinished)
-                    self.keep_base()  # before the model takes its name, so that it never stands beside another base
+                    self.keep_base()  # before the model takes its name, so that it never names another base
             except OSError as error:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
-            other.unlink(missing_ok=True)  # of an earlier time, which the next start might take
+            other.unlink(missing_ok=True)  # an earlier adopted model, which the next start might use
             self.model = file
             before = self.reader.recognizer
             self.reader.use(recognizer)
@@ -242,7 +242,7 @@ class Learner:
             return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
 
     def keep_base(self) -> None:
-        """Write down which model was learned from, see `BASE`.
+        """Record the base of the adopted model, see `BASE`.
 
         Raises:
             OSError: if it cannot be written.
@@ -319,7 +319,7 @@ def gain_of(card: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def trained_share(run: Path) -> float:
-    """The share of its lines that fine-tuning with cross-fitting has seen, as far as its files tell."""
+    """The share of its lines that fine-tuning with cross-fitting has seen, according to its files."""
     return sum(map(seen_share, (*run.glob("fold_*"), run))) / TRAININGS
 
 

@@ -7,15 +7,15 @@ from threading import Lock, Timer
 from drethtr.editing.executor import PriorityExecutor, print_bug
 
 PAUSE = 1.0
-"""Seconds without a change of the layout after which new lines are read: who draws one line will draw the next, and
-lines read in between would be moved again."""
+"""Seconds without a layout change after which new lines are read: somebody who draws one line will draw the next, and
+may still move the lines."""
 
 
 class NewLines:
     """The new lines of pages, until they are read.
 
     Args:
-        executor: Where they are read.
+        executor: The executor that reads them.
         read: Reads the lines of a page that have these ids, and writes their texts.
     """
 
@@ -23,12 +23,12 @@ class NewLines:
         self.executor = executor
         self.read = read
         self.waiting: dict[str, tuple[Timer | None, frozenset[str]]] = {}
-        self.reading: dict[str, Future[None]] = {}  # the last of each page
+        self.reading: dict[str, Future[None]] = {}  # the last timer of each page
         self.lock = Lock()
         self.is_closed = False
 
     def close(self) -> None:
-        """Read none of those that wait."""
+        """Cancel all waiting lines."""
         with self.lock:
             self.is_closed = True
             for timer, _ in self.waiting.values():
@@ -49,8 +49,8 @@ class NewLines:
                 timer.start()
 
     def read_now(self, page_id: str) -> None:
-        """Read the lines of a page that wait since `read_soon`."""
-        with self.lock:  # at all times, a line that is to be read is in `waiting` or in `reading`
+        """Read the waiting lines of a page now."""
+        with self.lock:  # a line to be read is always in `waiting` or in `reading`
             timer, lines = self.waiting.pop(page_id, (None, frozenset[str]()))
             if timer is not None and not self.is_closed:
                 timer.cancel()
@@ -58,7 +58,7 @@ class NewLines:
                 future.add_done_callback(print_bug)
 
     def finish(self, page_id: str, line: str) -> None:
-        """Read a line now that waits since `read_soon`, and return when no new line of its page is being read."""
+        """Read a waiting line now, and return once no new line of its page is being read."""
         with self.lock:
             _, waiting = self.waiting.get(page_id, (None, frozenset[str]()))
         if line in waiting:

@@ -1,4 +1,4 @@
-"""What the history says of a change: notes of lines, with what other programs did before, and the step it was."""
+"""Record a change in the history: notes on its lines, earlier changes by other programs, and the step."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ def user() -> str:
 
 
 def text_known(changes: Sequence[Change]) -> str | None:
-    """What a line says, by its changes, newest first; None if they do not tell."""
+    """The text of a line according to its changes, newest first; None if they do not tell."""
     for change in changes:
         if change.new is not None and change.action != TAG:
             return change.new

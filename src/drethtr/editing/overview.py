@@ -23,10 +23,10 @@ from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
 from drethtr.search.query import Spelling
 
 FOLDED = Spelling()
-"""How texts and the words searched for are compared."""
+"""How texts and search words are compared."""
 
 NOTHING_READ = PageDoubt(TotalDoubt())
-"""Of a page without lines that state a confidence."""
+"""The doubt of a page without lines that have a confidence."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Summary:
 
     texts      id, text and status of each line
     wrong      expected number of wrong words, from their confidences
-    doubt      of lines that state a confidence, and of a layout found here
+    doubt      of lines that have a confidence, and of a layout found here
     made_here  whether its file is ours
     """
 
@@ -106,7 +106,7 @@ class Summary:
         }
 
     def to_json(self) -> str:
-        """The summary as kept from one start to the next."""
+        """The summary as stored between sessions."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
@@ -126,7 +126,7 @@ class Summary:
 
     @property
     def figures(self) -> tuple[float, ...]:
-        """All that it has in numbers."""
+        """All its numbers."""
         *layout, _ = self.doubt.layout
         return self.words, self.wrong, *self.doubt.read, self.made_here, *layout
 
@@ -139,7 +139,7 @@ class Overview:
         self.journal = journal
         self.counting = RLock()
         self.summaries: dict[str, tuple[str, Summary]] = {}
-        self.waiting = False  # whether another thread counts all pages, and nobody should wait for it
+        self.waiting = False  # whether a thread is counting all pages, for which nobody should wait
 
     def rows(self, pages: Iterable[FolderPage], rate: ErrorRate | None) -> list[dict[str, Any]]:
         """Pages as JSON values; `rate` predicts error rates from confidences."""
@@ -178,12 +178,12 @@ class Overview:
         new = []
         for page in pages:
             mark = with_scan(page, file_mark(page.xml_path))
-            with self.counting:  # one thread counts a page, others wait for it
+            with self.counting:  # one thread summarizes a page, others wait for it
                 known = self.summaries.get(page.id) or self.stored(page)
                 if known is not None and known[0] == mark:
                     summary: Summary | DataError = known[1]
                     self.summaries[page.id] = known
-                elif isinstance(summary := self.summarize(page), Summary):  # an error may be that of a disk
+                elif isinstance(summary := self.summarize(page), Summary):  # an error may pass: not kept
                     self.summaries[page.id] = mark, summary
                     new.append((page.id, mark, summary.to_json()))
             yield page, summary

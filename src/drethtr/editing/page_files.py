@@ -1,7 +1,7 @@
 """The PAGE and ALTO files of a folder: read for every request, and written only here.
 
-A change is made from what the file has at the moment it is replaced, whoever wrote that, and success is reported once
-it is on the disk.
+A change is applied to the content that the file has when it is replaced, whoever wrote it. Success is reported once the
+new content is on the disk.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,9 @@ from drethtr.editing.status import Status, status_of
 from drethtr.layout.orientation import orientation_of
 
 MAX_KEPT, SMALL = 16 << 20, 1 << 20
-"""Bytes of the files that are kept parsed, which takes up to a hundred times as much; small ones count as this many.
+"""Maximum bytes of files that are kept parsed, which takes up to a hundred times as much; small files count as `SMALL`.
 
-So at most sixteen pages are kept: the one on screen, its neighbors, and what background work is at.
+So at most sixteen pages are kept: the one on screen, its neighbors, and those of background work.
 """
 
 
@@ -35,7 +35,7 @@ class Missing(DrethtrError):
 
 
 class Stale(DrethtrError):
-    """A line or page is no longer as it was when somebody began to change it.
+    """A line or page has changed since somebody began to edit it.
 
     kind  "line" or "page"
     now   the line as it is now; None if it is gone, or for a page
@@ -49,7 +49,7 @@ class Stale(DrethtrError):
 
 @dataclass(frozen=True)
 class OpenPage:
-    """A page with its PAGE or ALTO file, as that is now.
+    """A page with the present content of its PAGE or ALTO file.
 
     made_here  whether drethtr created the file, not only edited it
     """
@@ -65,7 +65,7 @@ class OpenPage:
 
     @cached_property
     def scan_mark(self) -> str:
-        """A hash that changes with the file of the scan; the addresses of pictures of lines have it."""
+        """A hash that changes with the file of the scan; part of the addresses of line pictures."""
         return revision_of(file_mark(self.page.source.path).encode()) if self.page.source is not None else ""
 
     def status(self, line: TextLine) -> Status:
@@ -84,7 +84,7 @@ class OpenPage:
         raise Missing(f"page {self.page.name} has no line {id!r}; it may have been removed")
 
     def check_revision(self, id: str, revision: str) -> None:
-        """Check that a line is still of a revision.
+        """Check that a line still has a revision.
 
         Raises:
             Stale: with the line as it is now.
@@ -131,7 +131,7 @@ class PageFiles:
         self.folder = folder
         self.scans = scans
         self.files = RecentResults[PageFile](MAX_KEPT, lambda file: max(len(file.data), SMALL))
-        self.error: str | None = None  # why the last file might be lost in a power failure, although it was written
+        self.error: str | None = None  # why the last file, although written, might be lost in a power failure
 
     def open(self, page: FolderPage) -> OpenPage | None:
         """The file of a page as it is now; None if it has none.
@@ -174,7 +174,7 @@ class PageFiles:
         return self.known(page, file)
 
     def known(self, page: FolderPage, file: PageFile) -> OpenPage:
-        """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""
+        """The open page of a file that was parsed, such as one just changed; it is then not parsed again."""
         self.files.get((page.id, file.data, file.image), lambda: file)
         return OpenPage(page, file, MADE_HERE.search(file.data[:4096]) is not None)
 
@@ -191,7 +191,7 @@ class PageFiles:
         return opened
 
     def change(self, page: FolderPage, work: Callable[[OpenPage | None], bytes]) -> str | None:
-        """Write the file of a page; it is on the disk then, or `error` says that it might not be.
+        """Write the file of a page. On return it is on the disk, or `error` says that it might not be.
 
         Returns the mark of the file that was written; None if that is unknown, as another program may write it.
 

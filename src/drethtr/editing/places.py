@@ -69,7 +69,7 @@ def without_repetitions(points: Sequence[tuple[int, int]]) -> Points:
 
 
 SHARE_ABOVE = 0.35
-"""Where a stroke that misses the baseline still crosses a line, above it, relative to the height of the line."""
+"""How far above the baseline a stroke still crosses a line, relative to the height of the line."""
 
 MIN_PIECE = 0.5
 """Minimum length of a piece that a stroke cuts off, relative to the height of the line."""
@@ -152,7 +152,7 @@ def centers_of_words(line: TextLine) -> list[tuple[float, float]]:
 
 
 def split_offset(line: TextLine, point: tuple[float, float]) -> int:
-    """Where in its text a line is cut at a point: between words, by their boxes, else by their lengths."""
+    """The offset in a line's text for a cut at a point: between words, by their boxes or else their lengths."""
     assert line.baseline is not None
     along, _, _ = cut_at(line.baseline, point)
     starts, position = [], 0

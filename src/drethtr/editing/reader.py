@@ -66,7 +66,7 @@ class Reader:
         self.segmentation = index.segmentation
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
-        self.failed: dict[str, str] = {}  # marks that the scans of pages had when they could not be read
+        self.failed: dict[str, str] = {}  # marks of scans at the time when their pages could not be read
         self.new_lines = NewLines(self.executor, self.read_new)
         self.on_model_change: list[Callable[[Recognizer], object]] = []
         self.use(recognizer)
@@ -103,13 +103,13 @@ class Reader:
         return job
 
     def unread(self) -> Iterable[str]:
-        """The pages on which nothing has been read. Others may have lines that are left empty on purpose."""
+        """The pages on which nothing has been read. Lines of other pages may be empty on purpose."""
         for page, summary in self.workspace.page_summaries():
             if page.source is not None and not isinstance(summary, DataError) and summary.status is Status.UNREAD:
                 yield page.id
 
     def prioritize(self, page_id: str) -> None:
-        """Read a page before others of the running job, because somebody views it."""
+        """Read a page before others of the running job, because somebody is viewing it."""
         self.prioritized = [*self.prioritized[-MAX_PRIORITIZED:], page_id]
 
     def run_job(self, job: Job, page_ids: list[str], *, again: bool) -> None:
@@ -127,7 +127,7 @@ class Reader:
                 mark = file_mark(page.source.path) if page.source is not None else ""
                 self.failed.pop(page_id, None)
                 if self.workspace.unreadable.pop(page_id, None) is not None:
-                    self.workspace.notify_page(page, "read")  # reading tells only of what it changes
+                    self.workspace.notify_page(page, "read")  # reading notifies only of what it changes
                 try:
                     self.read_page(page, job, again=again)
                 except DrethtrError as error:
@@ -160,7 +160,7 @@ class Reader:
         Raises:
             DataError: if scan or file cannot be used.
         """
-        recognizer = self.index.for_reading(self.recognizer)  # another one may be adopted meanwhile
+        recognizer = self.index.for_reading(self.recognizer)  # another recognizer may be adopted meanwhile
         read_lines = self.executor.in_turns(recognizer.read_lines, job.check)
         opened = self.workspace.page_files.open(page)
         if opened is None or not opened.file.page.lines:
@@ -170,7 +170,7 @@ class Reader:
         lines = [line for line, now in states.items() if now is Status.UNREAD or (again and not now.touched)]
         read = self.readings(opened, lines, recognizer, read_lines)
         self.write_readings(page, transcribed(read, opened.file.page), recognizer.model.identity)
-        # The index takes whole pages; one with lines of persons is left to the indexer, which takes their texts.
+        # The index takes whole pages; pages with lines of people are left to the indexer, which uses their texts.
         if len(lines) == len(opened.file.page.lines) and recognizer.pieces.keeps_posteriors:
             now = self.workspace.page_files.open_existing(page).file.lines
             if {line.id: place_mark(line) for line in lines} == {id: place_mark(line) for id, line in now.items()}:
@@ -178,12 +178,12 @@ class Reader:
                 self.index.add(page, opened.file.page, recognizer, seen)
 
     def fill(self, page: FolderPage) -> bool:
-        """Give a page that has no file what the index has read there; returns whether it has one now."""
+        """Write the index's reading of a page that has no file; returns whether it has one now."""
         recognizer = self.recognizer
         data = self.index.reading(page, recognizer)
         if data is None:
             return False
-        with suppress(DataError):  # reading it tells why it cannot be used or written
+        with suppress(DataError):  # reading it reports why it cannot be used or written
             opened = self.workspace.page_files.parse(page, data)
             notes = notes_of(page, opened.file.page.lines if opened is not None else ())
             self.workspace.create(page, data, notes, model=recognizer.model.identity)

@@ -22,7 +22,7 @@ def with_free_ids(file: PageFile, regions: Sequence[Region]) -> list[Region]:
 
 
 def placed(before: Page, regions: Sequence[Region], new: Sequence[Region]) -> list[Region]:
-    """Regions with new ones where the first of their lines stood; a region that others divide follows its first part.
+    """Regions with new ones where the first of their lines stood; a divided region is placed by its first part.
 
     Regions that lost all their lines are left out.
     """
@@ -41,9 +41,9 @@ def without(region: Region, lines: Collection[str]) -> Region:
 
 
 def parts_beside(region: Region, lines: Sequence[TextLine]) -> list[Region]:
-    """A region without some lines: in two parts if these stand between them on the page, as a heading does.
+    """A region without some lines; split in two if these lines, such as a heading, lie between its parts on the page.
 
-    A note beside the text does not divide it.
+    A note beside the text does not split it.
     """
     start = next((place for place, line in enumerate(region.lines) if line in lines), 0)
     end = start + len(lines)

@@ -31,9 +31,9 @@ MIN_COLUMN = 3
 
 @dataclass(frozen=True)
 class Replace(Action):
-    """Put lines that were found in the place of those that nobody has edited, on the page or in a box of it.
+    """Replace the lines that nobody has edited by newly found ones, on the page or in a box of it.
 
-    Those of the page are in the regions that were found with them; in a box, lines join the region around it.
+    On a page, lines are in the regions found with them; in a box, they join the region around it.
     """
 
     name: ClassVar[str] = "find"
@@ -50,8 +50,9 @@ class Replace(Action):
             raise DataError("no lines were found there")
         notes = [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
         notes += [Change(context.page_id, line.id, self.name, None, "", None) for line in new]
-        # New lines come first: they are put after one that the file has, and those that go may be all of these. Regions
-        # come last, when it is known which are empty. In a box they stay, as it may hold only a part of them.
+        # New lines are added first, since each is placed after an existing line, and all of those may be removed.
+        # Regions come last, when it is known which are empty. In a box regions stay, as it may hold only a part of
+        # them.
         changed = file
         if new:
             changed = changed.with_new_lines(new, line_before(gone, new, file.page))
@@ -62,7 +63,7 @@ class Replace(Action):
         return Changed(changed, tuple(line.id for line in new), tuple(notes))
 
     def found_beside(self, kept: Sequence[TextLine], file: PageFile) -> list[Region]:
-        """The regions that were found, without lines where others are kept; lines and tables have ids that are free."""
+        """The found regions, without lines at the places of kept ones; lines and tables get free ids."""
         ids, taken = file.new_editor().ids, [box for line in kept if (box := line.box)]
         tables = {
             table: ids.claim("table")
@@ -83,7 +84,7 @@ class Replace(Action):
 
 
 def line_before(gone: Sequence[TextLine], new: Sequence[TextLine], content: Page) -> str | None:
-    """The id of the line that new ones follow: they stand where those that go stood, else where they belong."""
+    """The id of the line that new lines follow: they take the place of removed lines, else that of their position."""
     if not gone:
         return neighbor_before(content.lines, new[0].baseline or ())
     start = content.lines.index(gone[0])
@@ -91,7 +92,7 @@ def line_before(gone: Sequence[TextLine], new: Sequence[TextLine], content: Page
 
 
 def regions_with(found: Sequence[Region], file: PageFile, before: Page) -> list[Region]:
-    """The regions of a file whose new lines move to those that they were found in; regions that lost all lines go."""
+    """The regions of a file, with new lines moved to those they were found in; emptied regions are removed."""
     free, new = file.free_id("region"), {line.id for region in found for line in region.lines}
     own = [
         replace(region, id=free, lines=tuple(file.line(line.id) for line in region.lines))
@@ -261,7 +262,7 @@ def in_table_rows(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
     rows: list[list[LinePosition]] = []
     for place in sorted(places, key=lambda place: place.row):
         last = rows[-1] if rows else []
-        # More tolerant than `order.is_beside`: a person says that this is a table, so there are rows.
+        # More tolerant than `order.is_beside`: the person says that this is a table, so there must be rows.
         if last and place.row - float(np.mean([one.row for one in last])) < 0.6 * min(
             place.height, *(one.height for one in last)
         ):
@@ -278,7 +279,7 @@ def middle_of(line: TextLine) -> tuple[float, float]:
 
 
 def at(stroke: Points, where: float, axis: int) -> float:
-    """Where a stroke is at a coordinate of one axis, on the other; beyond its ends, where these are."""
+    """The coordinate of a stroke on one axis, given the other; beyond its ends, that of the nearest end."""
     points = sorted(stroke, key=lambda point: point[axis])
     return float(np.interp(where, [point[axis] for point in points], [point[1 - axis] for point in points]))
 
@@ -296,14 +297,14 @@ def chosen_lines(file: PageFile, ids: Sequence[str]) -> list[TextLine]:
 
 
 def positions(lines: Sequence[TextLine]) -> list[LinePosition]:
-    """The positions of lines after rotating the page so that they are horizontal; those without a place are last."""
+    """The positions of lines after rotating the page so that they are horizontal; lines without a place come last."""
     found = list(map(found_line, lines))
     angle = typical_angle(found)
     return [level(number, line, angle) for number, line in enumerate(found)]
 
 
 def found_line(line: TextLine) -> FoundLine:
-    """A line with a baseline and an outline, roughly where it lacks one."""
+    """A line with baseline and outline; a missing one is estimated roughly."""
     box = line.box or Box(0, 0, 1, 1)
     baseline = line.baseline or ((box.left, box.bottom), (box.right, box.bottom))
     height = max(box.height, box.width // FLAT)

@@ -34,7 +34,7 @@ QUALITY, MAX_UNCHANGED = 85, 64 << 20
 PAGES_KEPT = 3  # of up to 89 MB each, see `images/decode.py`
 LARGE_KEPT = 8  # of some MB each: the pages around the one that is open
 SMALL_KEPT = 1000  # of some kB each
-SIZES_KEPT = 100_000  # a tuple each; without it, the file would have to be opened again
+SIZES_KEPT = 100_000  # a tuple each; saves opening the file again
 """Sizes of the caches: pages in gray, images of pages, thumbnails and lines, and sizes of pages."""
 
 
@@ -79,7 +79,7 @@ class Scans:
         return revision_of(repr((source, scan_mark(source))).encode())
 
     def page(self, page: FolderPage, width: int | None) -> bytes:
-        """A page as JPEG, at most so wide.
+        """A page as JPEG, at most `width` pixels wide.
 
         Raises:
             DataError: if the scan is missing or damaged.
@@ -122,7 +122,7 @@ class Scans:
     def complete_line(self, page: FolderPage, gray: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
         """A line with the baseline or polygon that it lacks, estimated from the image and the other lines of its page.
 
-        A polygon that is not to be used counts as lacking, as wherever lines are read.
+        A polygon that is not to be used counts as missing, as everywhere when lines are read.
 
         Raises:
             DataError: if it has neither.
@@ -130,12 +130,12 @@ class Scans:
         if not line.is_placed:
             raise DataError(f"line {line.id!r} has no place on the page")
         others = [other for other in lines if other.id != line.id and other.is_placed]
-        # In one order, whichever line is asked for, so that what is found for all of them is found once.
+        # Always in one order, so that the results for all lines of a page are computed once.
         every = sorted((line, *others), key=lambda one: one.id)
         number, given = every.index(line), with_usable_outlines(list(map(GivenLine.of, every)), self.outlines)
         if given[number].polygon is not None:
             return complete(gray, [given[number]], Outlines.GIVEN)[0]
-        # For all lines at once: they bound each other, and the next one to be shown is of the same page.
+        # For all lines at once: they bound each other, and the next line to be shown is from the same page.
         key = page.id, scan_mark(source_of(page)), tuple((one.id, one.baseline, one.polygon) for one in every)
         return self.places.get(key, lambda: complete(gray, given, Outlines.GIVEN))[number]
 
@@ -188,7 +188,7 @@ def place_mark(line: TextLine) -> str:
 
 
 def picture(source: PageSource, width: int | None) -> bytes:
-    """A page as JPEG; a file that is a JPEG of it is taken as it is."""
+    """A page as JPEG; a file that is a JPEG of the page is used unchanged."""
     if width is None and source.pages == 1 and (own := upright_jpeg(source)) is not None:
         return own
     image = source.image()

@@ -1,4 +1,4 @@
-"""Search in a folder: in the texts of its lines, and, also for misread words, in its index if there is one."""
+"""Search a folder: in the texts of its lines, and for misread words in its index, if there is one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from drethtr.search import Hit, open_index
 MIN_PROBABILITY = 0.02
 """Minimum probability of a hit in an index; the web page initially shows only those above a threshold of its own."""
 
-MAX_HITS = 1000  # what a browser shows without a pause; the total stands beside them
+MAX_HITS = 1000  # what a browser shows without a delay; the total is shown beside them
 
 
 def search(workspace: Workspace, query: str, limit: int, page_id: str | None = None) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def search(workspace: Workspace, query: str, limit: int, page_id: str | None = N
     summaries = workspace.page_summaries() if only is None else workspace.overview.of([only])
     pages = [(one, summary) for one, summary in summaries if isinstance(summary, Summary)]
     certain = [ranges_on(summary, words) for _, summary in pages]
-    # The most probable lines of the index are those whose texts have the words, which are hits without it.
+    # Request more from the index: its most probable lines are those whose texts have the words, which are hits anyway.
     most = limit + min(sum(map(len, certain)), MAX_HITS)
     error, found, possible = None, list[Hit](), dict[tuple[Path, int], list[Hit]]()
     try:

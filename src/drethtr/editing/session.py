@@ -70,7 +70,7 @@ class Session:
         Thread(target=self.count, name="counter", daemon=True).start()
 
     def count(self) -> None:
-        """Summarize all pages; the overview shows what is counted by then."""
+        """Summarize all pages; meanwhile the overview shows those done so far."""
         shown = monotonic()
         try:
             for _ in self.workspace.page_summaries():
@@ -119,13 +119,13 @@ class Session:
 
 
 SECONDS = 2.0
-"""Seconds between checks of the files that were viewed last."""
+"""Seconds between checks of the recently viewed files."""
 
 SHARE = 1000
-"""All known files are checked so seldom that it takes at most this part of a processor."""
+"""All known files are checked so seldom that it takes at most one part in this many of a processor."""
 
 SEARCHES = 10
-"""New pages are searched for so seldom that it takes at most this part, while files come and go."""
+"""While files come and go, new pages are searched for so seldom that it takes at most one part in this many."""
 
 
 class Watcher:
@@ -156,7 +156,7 @@ class Watcher:
             self.workspace.notice_changes(self.workspace.viewed)
             if monotonic() < due:
                 continue
-            began = thread_time()  # of the processor, as waiting for a network costs nobody anything
+            began = thread_time()  # processor time, as waiting for a network costs nothing
             stale |= self.look()
             due = monotonic() + SHARE * (thread_time() - began)
             self.indexer.update()
@@ -176,7 +176,7 @@ class Watcher:
         try:
             now = self.workspace.pages_now()
         except (DataError, OSError):
-            return  # a disk that comes back, or an error that the next request reports
+            return  # the disk may come back; otherwise the next request reports the error
         known = dict(self.workspace.folder_pages)
         if now == known:
             return

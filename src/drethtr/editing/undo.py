@@ -1,9 +1,9 @@
-"""What a change did to a page file, so that it can be taken back exactly, also after later changes elsewhere.
+"""The difference that a change made to a page file, so that it can be undone exactly, even after other changes.
 
-A file is taken apart into its lines, the texts of its regions, and the frame around them, which holds all else: order,
-regions, and what other programs wrote. A difference has each of these parts before and after, as far as they differ.
-Taking it back restores the earlier bytes; where a part has changed since, the two changes are merged, as in version
-control, or refused.
+A file is split into its lines, the texts of its regions, and the frame around them, which holds everything else: order,
+regions, and what other programs wrote. A difference has the parts that differ, before and after. Undoing it restores
+the earlier bytes; if a part has changed since, the two changes are merged, as in version control, or the undo is
+refused.
 """
 
 import re
@@ -27,18 +27,18 @@ PLACEHOLDER = re.compile("\0([^\0]*)\0")
 
 TAGS = re.compile("\0[^\0]*\0|[^\0>]*(?:>|(?=\0)|$)")
 WORDS = re.compile(r"\w+|\W")
-"""What frames and lines are compared by: tags with what precedes them, and words."""
+"""The tokens by which frames are compared, tags with the text before them; and those of lines and texts."""
 
 APART, MISSING = "\1", "\2"
 """In the journal, they separate the values of a difference and stand for missing ones; no XML contains them."""
 
 MAX_BYTES, MAX_PARTS = 64 << 20, 4 * MAX_LINES
-"""Maximum bytes and parts of a difference that is taken back: far more than the fullest page has before and after."""
+"""Maximum bytes and parts of a difference that can be undone: far more than the fullest page has before and after."""
 
 DAMAGED = "the history of this change is damaged, so that it cannot be undone"
 
 MAX_TOKENS = 20_000
-"""Maximum tokens that are compared, as comparing takes up to their square. Beyond, changes on either side of an undo
+"""Maximum tokens that are compared, as comparing takes up to their square. With more, changes on either side of an undo
 count as conflicting."""
 
 Part = tuple[str, str]
@@ -100,7 +100,7 @@ class Difference:
         return Difference(self.frame and (self.frame[1], self.frame[0]), parts)
 
     def made_in(self, file: PageFile, is_read: Callable[[str], bool]) -> PageFile:
-        """A file with this difference made once more.
+        """A file with this difference applied to it.
 
         Args:
             file: The file as it is now.
@@ -111,7 +111,7 @@ class Difference:
         """
         frame, now = taken_apart(file)
         parts: dict[Part, str | None] = {**now}
-        # A part that is as before takes the new one, and one that is as after stays; any other is merged or refused.
+        # A part equal to `before` becomes `after`, and one equal to `after` stays; any other is merged or refused.
         for (kind, id), (old, new) in self.parts.items():
             have = parts.get((kind, id))
             if have == old or (kind == LINE and is_read(id)):
@@ -174,14 +174,14 @@ def merge(base: str, ours: str, theirs: str, tokens: re.Pattern[str]) -> str | N
         if change == last:
             continue
         if last is not None and (start < last[1] or start == last[0]):
-            return None  # at one place, too: which of two insertions comes first would be a guess
+            return None  # also at one place: the order of two insertions would be a guess
         found += [*words[done:start], *new]
         done, last = end, change
     return "".join([*found, *words[done:]])
 
 
 def changes_of(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """The stretches of tokens that were replaced, with those that replace them."""
+    """The ranges of tokens that were replaced, with their replacements."""
     for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
             yield first, last, tuple(new[begin:end])

@@ -67,7 +67,7 @@ class Workspace:
             images: A folder in which the scans of PAGE and ALTO files are looked for first.
 
         Raises:
-            DataError: if it is none, holds no scan, cannot be written to, or is open in another process.
+            DataError: if it is not a folder, holds no scan, cannot be written to, or is open in another process.
         """
         folder = Path(folder)
         if not folder.is_dir():
@@ -118,7 +118,7 @@ class Workspace:
         for page_id in tuple(self.folder_pages if page_ids is None else page_ids):
             if (page := self.folder_pages.get(page_id)) is None:
                 continue
-            with self.lock:  # so that no change of our own comes between file and mark
+            with self.lock:  # so that no change of ours happens between reading the file and its mark
                 known = self.marks.get(page_id)
                 self.marks[page_id] = mark = file_mark(page.xml_path)
             if known is not None and known != mark:
@@ -278,7 +278,7 @@ class Workspace:
         return changed
 
     def write(self, page: FolderPage, attempt: Callable[[OpenPage | None], bytes]) -> str | None:
-        """Write the file of a page as `PageFiles.change`; what is written here is no change by another program."""
+        """Write the file of a page as `PageFiles.change`; this is not noticed as another program's change."""
         mark = self.page_files.change(page, attempt)
         if mark is not None:
             self.marks[page.id] = mark
@@ -311,7 +311,7 @@ class Workspace:
         """Do something to the layout of a page.
 
         Args:
-            revisions: Those of the lines that were seen; a line that a person has edited since is not touched.
+            revisions: Revisions of the lines as the person saw them; if one has been edited since, nothing is changed.
 
         Raises:
             Stale: if there is such a line.
@@ -328,7 +328,7 @@ class Workspace:
         return self.change(page_id, work, {}, who)
 
     def for_new_lines(self, opened: OpenPage) -> PageFile:
-        """The file of a page, in which no new line gets the id, and with it the history, of one that is gone."""
+        """The file of a page, prepared so that a new line does not get the id, and the history, of a deleted one."""
         return replace(opened.file, gone=self.journal.lines(opened.page.id))
 
     def undo(self, page_id: str, who: str = "", step: int | None = None) -> Changed:
@@ -364,7 +364,7 @@ class Workspace:
                 back = difference.reversed if action == UNDO else difference
 
                 def is_read(line: str) -> bool:
-                    # Not if the history does not know the text: another program wrote it, or the disk was full.
+                    # Not if the history lacks the text: another program wrote it, or the disk was full.
                     known = text_known(self.journal.of_line(page_id, line))
                     return line not in persons and text_in(opened.file, line) == known
 
@@ -385,7 +385,7 @@ class Workspace:
         return self.journal.steps(self.folder_page(page_id).id)[::-1]
 
     def context_of(self, opened: OpenPage) -> PageContext:
-        """What changes of a page have to know of it."""
+        """What changes need to know about a page."""
 
         def outline(line: TextLine, file: PageFile) -> Points | None:
             return self.scans.outline(opened.page, line, file.page.lines)

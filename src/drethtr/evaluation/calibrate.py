@@ -3,7 +3,7 @@
     model = calibrate(model, validation_lines)
 
 Four things are learned: the decoder that reads best; for each decoder, the probability that a character or word with
-given features is correct; how many edits such probabilities stand for; and the out-of-distribution check, which
+given features is correct; the error rate that such probabilities predict; and the out-of-distribution check, which
 compares lines with the same lines upside down and mirrored.
 
 Confidences have to hold for collections that the model never saw. So each collection of the validation lines is also
@@ -56,7 +56,7 @@ RIDGE = 0.001
 """L2 penalty on the hundreds of weights of the out-of-distribution check."""
 
 DIGITS = 4
-"""Significant digits of weights that are stored: more than the lines can tell."""
+"""Significant digits of stored weights: more than the lines can determine."""
 
 Group = tuple[Strategy, ...]
 """Strategies that find the same text, so that one calibration serves them."""
@@ -126,7 +126,7 @@ def calibrate(
     open_model = partial(Recognizer, device=device, threads=threads)
     plain = replace(model, record=CalibrationRecord())  # earlier calibration must not affect the result
     strategy, alone = Best(model.record.strategy) if groups else best_strategies(open_model, plain, chosen, advance)
-    # From here on the chosen weights count: decoders with open weights take them from the best strategy.
+    # From here on the chosen weights apply: decoders with unset weights take them from the best strategy.
     plain = replace(plain, record=CalibrationRecord(strategy=strategy))
     fits: list[Fit] = []
     for precision in precisions(plain, device):
@@ -157,7 +157,7 @@ def known_calibration(prior: CalibrationRecord | None, strategy: Strategy, preci
     """The calibration of a strategy in a record learned with other weights."""
     if prior is None:
         return None
-    # Of float32 if it has none in this precision: both forms err on much the same characters.
+    # That of float32 if it has none in this precision, as both err on mostly the same characters.
     return prior.calibration(strategy, precision) or prior.calibration(strategy)
 
 
@@ -218,7 +218,7 @@ def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # 
 
 
 def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: str = CPU) -> int:
-    """The most often that `calibrate` reads a line: to choose a strategy, once per strategy, and once per turn."""
+    """The maximum number of times that `calibrate` reads a line: to choose a strategy, per strategy, and per turn."""
     choice = Joint() if model.network.ctc is not None else None
     usual = usual_strategies(replace(model, record=CalibrationRecord(strategy=choice)))
     rounds = len(precisions(model, device))
@@ -251,7 +251,7 @@ def calibration_of(
     features = np.concatenate([case.features for case in cases])
     right = np.concatenate([case.right_characters for case in cases])
     characters = fit_logistic(features, right, digits=DIGITS, prior=of_characters)
-    # Words are judged by characters that are calibrated already, as they will be when lines are read.
+    # Words are judged by calibrated characters, as when lines are read.
     features = np.concatenate([word_features(weighed(case.line.reading.characters, characters)) for case in cases])
     right = np.concatenate([case.right_words for case in cases])
     words = fit_logistic(features, right, digits=DIGITS, prior=of_words)
@@ -271,7 +271,7 @@ def held_out(
     others = {name: [case for case in cases if case.line.sample.set != name] for name in names}
     try:
         fitted = {name: calibration_of(group, precision, some) for name, some in others.items()}
-    except DataError:  # without one of them, everything is right or everything wrong
+    except DataError:  # without this collection, everything is right or everything wrong
         return ()
     return tuple(ScoredLine(one, fitted[one.set](reading)) for one, reading in lines if one.set in names)
 

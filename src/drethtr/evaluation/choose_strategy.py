@@ -31,12 +31,12 @@ CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(w
 LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)
 """Weights of the decoder as a language model; the default comes first.
 
-At 0.3 its vote takes CER from 9.38 to 9.15 % (LOG.md, 2026-11-23)."""
+At 0.3 it lowers the CER from 9.38 to 9.15 % (LOG.md, 2026-11-23)."""
 
 TRAINED_WEIGHTS = (0.5, 0.3, 0.4, 0.6, 0.7, 0.0)
 """Weights of n-grams and rescorer; the default comes first.
 
-They know more of language than the decoder (1.69 and 1.55 against 1.99 nats a character), so their vote counts more
+They are better language models than the decoder (1.69 and 1.55 against 1.99 nats per character), so they weigh more
 (LOG.md, 2026-11-23 and 2026-11-25)."""
 
 TEXTS = 200
@@ -124,7 +124,7 @@ def knows_language(model: Model, network: Network, texts: Sequence[str]) -> bool
     encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:: max(1, ceil(len(texts) / TEXTS))]]
     frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
     number = frequencies.total()
-    # What a text costs if only the frequency of each character is known; a decoder that knows language beats it.
+    # The cost of a text by character frequencies alone; a decoder that has learned language beats it.
     by_frequency = sum(count * log(count / number) for count in frequencies.values())
     trees = [TextTree.of([tokens]) for tokens in encoded]
     scored = zip(encoded, LanguageScorer(network).score_trees(trees), strict=True)

@@ -172,7 +172,7 @@ def ece_of(bins: Sequence[Bin]) -> float:
 def ece_by_chance(probabilities: Floats) -> float:
     """The mean ECE of draws in which each case (N,) is right as often as its probability says.
 
-    A few cases are off by this much, however good their probabilities are.
+    With few cases, even perfect probabilities have this ECE.
     """
     rng = np.random.default_rng(0)
     drawn = (rng.random((CHANCE_DRAWS, len(probabilities))) < probabilities).astype(np.float64)

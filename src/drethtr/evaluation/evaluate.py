@@ -178,7 +178,7 @@ def count_unknown(tokenizer: Tokenizer, samples: Sequence[Sample]) -> Counter[st
     """
     texts = [nfc("".join(sample.text.split())) for sample in samples]
     unknown = tokenizer.count_unknown(texts)
-    # All characters unknown: figures of such lines would say nothing about the model.
+    # All characters are unknown: figures on such lines would say nothing about the model.
     if unknown and unknown.keys() >= set("".join(texts)):
         shown = "".join(character for character, _ in unknown.most_common(10))
         raise DataError(

@@ -1,7 +1,7 @@
-"""Compare found lines with reference lines: what became of each line, and in which order they are read.
+"""Compare found lines with reference lines: whether each line was found, and in which order lines are read.
 
 Baselines are compared as in cBAD, lines by how much of a reference baseline the outlines of found lines cover. None of
-it needs a recognizer; `whole_pages.py` tells what a layout costs in characters.
+this needs a recognizer; `whole_pages.py` measures the cost of layout errors in characters.
 
 Source: Grüning et al. 2017, READ-BAD: A New Dataset and Evaluation Scheme for Baseline Detection.
 """
@@ -66,7 +66,7 @@ USUAL_SPACING = 60.0
 
 
 class Fate(StrEnum):
-    """What became of a reference line."""
+    """The outcome for a reference line."""
 
     FOUND = "found"
     MERGED = "merged"
@@ -84,7 +84,7 @@ class KnownLine(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a layout costs, as a share of the characters of its page, in truth and as `layout/doubt.py` expects it.
+    """The true cost of a layout, and the one that `layout/doubt.py` predicts, as shares of the characters of its page.
 
     odd    the share of odd lines
     table  whether it has a table
@@ -102,11 +102,11 @@ class PageLayout:
     """How well the lines of a page were found.
 
     precision, recall  of baselines
-    fates, characters  what became of each reference line, and the length of its text
+    fates, characters  the outcome for each reference line, and the length of its text
     false              number of found lines on no reference line
     successions, kept  pairs of successive reference lines with partners, and those whose partners follow each other
     seconds            of a processor, to find them
-    cost               what that does to a page that is read without a fault; None without texts
+    cost               the cost of the layout for perfect reading; None without texts
     """
 
     precision: float
@@ -120,7 +120,7 @@ class PageLayout:
     cost: Cost | None = None
 
     def row(self) -> list[float]:
-        """Numbers that add up over pages, for `figures_by_name`: seven, then lines and characters of each fate."""
+        """Summable numbers for `figures_by_name`: seven, then lines and characters of each fate."""
         lines = [sum(fate is kind for fate in self.fates) for kind in Fate]
         characters = [
             sum(number for fate, number in zip(self.fates, self.characters, strict=True) if fate is kind)
@@ -152,10 +152,10 @@ def compare_layout(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -
 
 
 def as_read(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -> list[str]:
-    """The texts of found lines if each letter is read as it is; a line on none has foreign ones, as many as fit there.
+    """The texts of found lines with perfect reading; a line on no reference line has foreign letters, as many as fit.
 
-    Of the reference lines that an outline holds, it reads those of which it has most, or much; letters of the others
-    only reach into it.
+    Of the reference lines in an outline, those with most of their letters in it count, or with many; others only reach
+    into it.
     """
     spacing = spacing_of([known.line.baseline for known in reference])
     letters = [
@@ -197,7 +197,7 @@ def spacing_of(baselines: Sequence[Floats]) -> Floats:
         for other in (paths[place] for place in range(len(paths)) if place != number):
             columns, rows = (other - path[0]) @ along, (other - path[0]) @ (-along[1], along[0])
             beside = (columns > 0) & (columns < length)
-            # Lines in other columns are no neighbors: a part of one must lie beside this line.
+            # Lines in other columns are not neighbors: a part of the neighbor must lie beside this line.
             if beside.mean() < BESIDE and not beside.sum() * WIDE_STEP > BESIDE * length:
                 continue
             distance = abs(float(np.median(rows[beside]))) if beside.any() else np.inf
@@ -205,7 +205,7 @@ def spacing_of(baselines: Sequence[Floats]) -> Floats:
                 nearest[number] = min(nearest[number], distance)
     known = nearest[np.isfinite(nearest)]
     usual = float(np.median(known)) if len(known) else USUAL_SPACING
-    # The distance sets how far a baseline may be off: a note far from all text must not be allowed half a page.
+    # The distance determines the tolerance: a note far from all text must not get a tolerance of half a page.
     spacing: Floats = np.where(np.isfinite(nearest), nearest, usual).clip(0.5 * usual, 1.5 * usual)
     return spacing
 
@@ -281,7 +281,7 @@ def inside(polygon: Floats, points: Floats) -> NDArray[np.bool_]:
 def fates_of(
     bodies: Sequence[Floats], covers: Sequence[Sequence[NDArray[np.bool_]]], shares: NDArray[np.float64]
 ) -> list[Fate]:
-    """What became of each line, by the parts of it that each outline covers."""
+    """The outcome for each line, by the parts of it that each outline covers."""
     lengths = np.array([len(body) for body in bodies], dtype=np.float64)
     fates = []
     for number, length in enumerate(lengths):

@@ -1,6 +1,6 @@
 """Error rates of characters and of words, with bootstrap intervals over pages.
 
-What a word is differs between publications: `WORD_CONVENTIONS` has three definitions.
+Publications define words differently: `WORD_CONVENTIONS` has three definitions.
 """
 
 import re
@@ -218,7 +218,7 @@ def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.
     """Add up the rows of each group; rows of group "" stay separate, and so do all rows if there is only one group."""
     names = units(groups)
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    # One page says nothing about others; its lines are then the best there is to draw.
+    # One page says nothing about others; drawing its lines is then the best option.
     if len(place) == 1:
         return table
     sums = np.zeros((len(place), table.shape[1]), dtype=np.int64)
@@ -256,7 +256,7 @@ def interval_95(rates: NDArray[np.float64], rows: int) -> tuple[float, float]:
     """
     if not len(rates):
         return nan, nan
-    # Student’s t for the uncertain variance; the root for the n - 1 that the bootstrap forgets.
+    # Student’s t for the uncertain variance; the root for the n - 1 that the bootstrap ignores.
     freedom = max(rows - 1, 1)
     outside = erfc(sqrt((freedom + 1) / freedom) * student_quantile(freedom) / sqrt(2)) / 2
     low, high = np.quantile(rates, [outside, 1 - outside])

@@ -56,7 +56,7 @@ def misaligned(
         if len(read) < MIN_LENGTH or apart(read, sample.text) < FAR:
             continue
         elsewhere = nearest(read, near(sample))
-        # A reading found elsewhere is suspect at any confidence; one found nowhere only if it is sure.
+        # A reading found on another line is suspect at any confidence; one found nowhere only with high confidence.
         if elsewhere is not None or reading.confidence >= SURE:
             suspects.append(Suspect(sample, reading, elsewhere))
     return sorted(suspects, key=lambda suspect: -suspect.reading.confidence)

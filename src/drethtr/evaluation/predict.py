@@ -21,10 +21,10 @@ MIN_SETS = 3
 """Minimum number of sets for estimating how sets differ."""
 
 NEAR_ONE = 0.5
-"""Regularization of the power; the sum of squares it competes with is about 5 for the validation sets."""
+"""Regularization of the power towards 1; the sum of squares it competes with is about 5 for the validation sets."""
 
 POWERS = 0.5, 2.0
-"""Limits of the power; real sets are at 1.2."""
+"""Limits of the power; on real sets it is 1.2."""
 
 DIGITS = 4
 
@@ -88,7 +88,7 @@ class LabeledDoubt:
 
     @property
     def teaches(self) -> bool:
-        """Whether the lines have both doubt and text, so that one can learn from them."""
+        """Whether the lines have both doubt and text, so that the prediction can be fitted on them."""
         return self.read.doubt > 0 and self.cer is not None
 
     @property
@@ -118,7 +118,7 @@ def learn(strategy: Strategy, lines: Sequence[ScoredLine]) -> ErrorRate:
 
     The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` keeps it near 1 if sets are few
     or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
-    On collections never seen, a factor alone is 3.0 points off, factor and power 1.3 (LOG.md, 2026-11-24, night).
+    On unseen collections, a factor alone is off by 3.0 points, factor and power by 1.3 (LOG.md, 2026-11-24, night).
     """
     sets = [of_set for of_set in by_name(lines, set_of).values() if labeled_doubt(of_set).teaches]
     if len(sets) < MIN_SETS:
@@ -128,7 +128,7 @@ def learn(strategy: Strategy, lines: Sequence[ScoredLine]) -> ErrorRate:
     known = list(map(labeled_doubt, sets))
     doubts, factors = np.log([one.rate for one in known]), np.log([one.factor for one in known])
     apart = doubts - doubts.mean()
-    # Ridge regression of the exponent towards 1: few or similar sets say little about it.
+    # Ridge regression of the exponent towards 1, as few or similar sets hardly determine it.
     power = float(np.clip(1 + apart @ factors / (apart @ apart + NEAR_ONE), *POWERS))
     logs = (factors - (power - 1) * doubts).tolist()
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]

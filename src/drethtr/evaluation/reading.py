@@ -113,5 +113,5 @@ def portions(
 
 
 def measured_with(recognizer: Recognizer) -> dict[str, Any]:
-    """What made the readings that were measured, as stored with metrics."""
+    """The model, decoder and precision of the measured readings, as stored with metrics."""
     return {"made_by": recognizer.provenance().to_json(), **recognizer.settings}

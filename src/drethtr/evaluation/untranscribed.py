@@ -58,8 +58,8 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object], pages: Pages
         if isinstance(entry, LeftOut):
             report(entry)
         else:
-            remarks = tuple(remark for remark in entry.remarks if remark != READ)  # no text is taken here
-            # A PNG takes a hundredth of the memory of its pixels.
+            remarks = tuple(remark for remark in entry.remarks if remark != READ)  # no text is used here
+            # As PNG, which takes a hundredth of the memory of its pixels.
             found.append(replace(entry, image=png_of(entry), remarks=remarks))
     return found
 
@@ -96,7 +96,7 @@ def line_images(path: Path) -> list[Sample]:
         folder = shlex.quote(str(image.parent))
         refuse_page(
             image,
-            f"mark out its lines with drethtr transcribe {folder} --format alto --output {folder}, "
+            f"mark its lines with drethtr transcribe {folder} --format alto --output {folder}, "
             f"then drethtr model predict-cer {folder}",
         )
     if not path.is_dir():

@@ -92,7 +92,7 @@ def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int
     pairs, rows, columns = [], set(range(len(ours))), set(range(len(theirs)))
     for place in np.argsort(-likeness, axis=None, kind="stable").tolist():
         i, j = divmod(place, len(theirs))
-        # Lines that share nothing are no match, however few others are left.
+        # Lines that share nothing never match, however few others are left.
         if likeness[i, j] <= 0 or not (rows and columns):
             break
         if i in rows and j in columns:
@@ -108,7 +108,7 @@ def total_of(pages: Iterable[PageCounts]) -> PageCounts:
 
 
 def layout_cost(given: PageCounts, found: PageCounts) -> dict[str, float]:
-    """What found lines cost against given ones, per reference character: text lost, extra text, and wrong order.
+    """The cost of found lines over given ones, per reference character: text lost, extra text, and wrong order.
 
     The sum is the difference of the error rates in order.
     """
@@ -159,7 +159,7 @@ NUMBER_AT_END = re.compile(r"(?<![-_ \d])[-_ ]*+\d++$|(?<=\d)[-_ ]++\d++$")
 
 
 def refuse(error: DataError) -> None:
-    """Raise an error: what happens to a page that cannot be compared, unless something else is said."""
+    """Raise an error: the default for a page that cannot be compared."""
     raise error
 
 
@@ -258,7 +258,7 @@ def read_and_compare(
         read = reader.transcribe(prepared)
         report(prepared, read)
         found = compare_pages([line.text for line in reference], [line.text for line in read.lines if line.text])
-        # They are on the page, and read with the others: leaving them out would count their readings as inserted.
+        # They are on the page and read with the others, so leaving them out would count their readings as inserted.
         marked = sum(not is_clean(line) for line in reference)
         counts[str(original.description)] = replace(found, marked=marked)
     return counts
@@ -284,7 +284,8 @@ def find_and_compare(
         gray = original.source.gray()
         known = known_lines(original, gray)
         start = process_time()
-        # In processor time, order included: others use this machine, and lines without order are no text.
+        # In processor time, since other programs use this machine; including the order, since lines without order are
+        # no text.
         layout = arranged(segmentation.layout(original, gray, threads or free_processors()))
         ordered = [layout.lines[number] for region in layout.regions or () for number in region.lines]
         seconds = process_time() - start
@@ -295,7 +296,7 @@ def find_and_compare(
 
 
 def cost_of(known: Sequence[KnownLine], layout: Layout, ordered: Sequence[FoundLine]) -> Cost | None:
-    """What an arranged layout costs if each letter is read as it is; None if no reference line has a text."""
+    """The cost of an arranged layout with perfect reading; None if no reference line has a text."""
     written = [line for line in known if line.text.strip()]
     if not written:
         return None

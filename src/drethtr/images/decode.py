@@ -28,7 +28,7 @@ FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
 HEIC_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"})
 AVIF_BRANDS = frozenset({b"avif", b"avis"})
-"""What a file says of itself at its beginning; the first are in both kinds, so that these decide."""
+"""Brands in the file header that mean AVIF; they decide, since other brands occur in both AVIF and HEIC files."""
 
 HEAD = 64
 """Bytes at the beginning of a file that name its kind."""
@@ -36,7 +36,7 @@ HEAD = 64
 MAX_PIXELS = 89_000_000
 """Larger images are refused before decoding; just below Pillow's limit for decompression bombs."""
 
-# All that decoders may raise on a damaged file. Pillow's bomb warning matters if warnings are turned into errors.
+# All exceptions that decoders may raise on a damaged file. Pillow's bomb warning counts where warnings are errors.
 DECODING_ERRORS = (
     OSError,
     SyntaxError,
@@ -72,10 +72,10 @@ OPPOSITE = {6: 8, 8: 6}
 """The orientations that undo others; the rest undo themselves."""
 
 TURNING = frozenset({"exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp"})
-"""Metadata in which Pillow may keep the tag."""
+"""Metadata in which Pillow may keep the orientation."""
 
 PNG_START, CHUNK, KEYWORD = 8, struct.Struct(">I4s"), 22
-"""Where the chunks of a PNG begin, the head of a chunk (length and kind), and the bytes that show its keyword."""
+"""Offset of the first chunk of a PNG, the header of a chunk (length and kind), and the bytes that hold its keyword."""
 
 
 @contextmanager
@@ -124,10 +124,10 @@ def refuse_empty(path: Path) -> None:
 
 
 def formats_of(file: IO[bytes], name: str) -> tuple[str, ...]:
-    """The formats as which an open file may be read: `FORMATS`, or that of its photograph.
+    """The formats that Pillow may try for an open file: `FORMATS`, or AVIF or HEIF for such a photograph.
 
     Raises:
-        DataError: if it is a photograph whose decoder is not installed, naming the way out.
+        DataError: if it is a photograph whose decoder is not installed, with the cure.
     """
     head = file.read(HEAD)
     file.seek(0)
@@ -148,7 +148,7 @@ def formats_of(file: IO[bytes], name: str) -> tuple[str, ...]:
 
 @cache
 def knows_heic() -> bool:
-    """Whether HEIC can be decoded, which Pillow is taught by another package."""
+    """Whether HEIC can be decoded, for which Pillow needs another package."""
     if find_spec("pillow_heif") is None:
         return False
     from pillow_heif import register_heif_opener
@@ -167,7 +167,7 @@ def refuse_size(width: int, height: int, name: str) -> None:
 
 def orientation_of(image: Image.Image) -> int:
     """The EXIF orientation of an opened image, from its metadata; 1, upright, if it has none."""
-    # Asked for it, Pillow would decode any PNG that has none before its pixels; few have any after them.
+    # `getexif` would decode any PNG that has no EXIF before its pixels; few have it after them.
     if image.width * image.height <= MAX_PIXELS and is_turned_late(image):
         image.load()
     if image.format != "TIFF" and TURNING.isdisjoint(image.info):
@@ -177,7 +177,7 @@ def orientation_of(image: Image.Image) -> int:
 
 
 def is_turned_late(image: Image.Image) -> bool:
-    """Whether an opened PNG has metadata that may turn it after its pixels, where ExifTool writes XMP."""
+    """Whether an opened PNG has metadata after its pixels, as written by ExifTool, that may rotate it."""
     if not isinstance(image, PngImageFile) or image.fp is None:
         return False
     file, place, late = image.fp, image.fp.tell(), False
@@ -219,9 +219,9 @@ WIDTH, HEIGHT = 256, 257
 """The TIFF tags for the size."""
 
 SIDE, ALIKE = 64, 0.8
-"""Two frames show the same if their pixels, reduced to squares with this side, correlate as much as this.
+"""Two frames show the same page if their pixels, reduced to squares of this side, correlate at least this much.
 
-Averaged copies of six pages, down to a sixteenth, correlate with them by 0.89 and more; the pages with each other by
+Averaged copies of six pages, down to a sixteenth, correlate with them at 0.89 or more; the pages with each other at
 less than 0.2. The limit is high because a page that is taken for a copy would be lost.
 """
 
@@ -259,14 +259,14 @@ def page_frames(image: Image.Image, limit: int) -> Iterator[int]:
 
 
 def frames(tiff: TiffImageFile) -> Iterator[int]:
-    """All frames; of each in turn the tags are read, though its pixels may be of a kind that cannot be decoded."""
+    """All frames, with the tags of each read in turn; pixels may be of a kind that cannot be decoded."""
     for frame in count():
         try:
             tiff.seek(frame)
         except EOFError:
             return
         except DECODING_ERRORS:
-            if tiff.tell() != frame:  # its tags are damaged, and with them the way to the next one
+            if tiff.tell() != frame:  # its tags are damaged, so that the next frame cannot be found
                 yield frame
                 return
         yield frame

@@ -14,12 +14,12 @@ def length_of(path: Floats) -> float:
 
 
 def distances_along(path: Floats) -> Floats:
-    """How far along a path each of its points lies, (N,), from 0 to its length."""
+    """The distance of each point from the start of a path, along it: (N,), from 0 to its length."""
     return np.concatenate(([0.0], np.hypot(*np.diff(path, axis=0).T).cumsum()))
 
 
 def points_at(places: Floats, known: Floats, path: Floats) -> Floats:
-    """Points at some places along a path whose own points are at the places `known`, interpolated."""
+    """Points interpolated at distances along a path whose own points are at the distances `known`."""
     return np.stack([np.interp(places, known, values) for values in path.T], axis=1)
 
 

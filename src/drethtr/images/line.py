@@ -66,7 +66,7 @@ def load_line(source: ImageSource) -> Line:
 
 
 def open_line(source: ImageSource) -> Line:
-    """As `load_line` does, but encoded images are decoded in another process; pixels are taken as they are.
+    """Like `load_line`, but files and bytes are decoded in another process, with limits; pixels are used directly.
 
     Raises:
         DataError: as `load_line` does, or if decoding takes too much memory or time.
@@ -111,7 +111,7 @@ def name_of(source: ImageSource) -> str:
 
 
 def open_only_page(image: Image.Image, name: str) -> None:
-    """Go to the frame of a TIFF that is its page; refuse a second page, which would be lost."""
+    """Seek to the only page of a TIFF; refuse a second page, which would be lost."""
     if image.format != "TIFF":
         return
     page, *others = islice(page_frames(image, MAX_FRAMES), 2)

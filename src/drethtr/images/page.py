@@ -102,7 +102,7 @@ class PageSource:
         return image
 
     def in_sandbox(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
-        """What a function of `page_file` says of the page, in a process of limited memory and time."""
+        """Call a function of `page_file` for this page, in a process with limited memory and time."""
         return sandboxed(self.name, function, self.path, self.frame, self.name)
 
 

@@ -101,7 +101,7 @@ def presentable(image: Image.Image, name: str) -> Image.Image:
 
 
 def producer(path: Path) -> Answer:
-    """The program that made a PDF, as its metadata say."""
+    """The program that made a PDF, according to its metadata."""
     with closing(open_pdf(path)) as pdf:
         return pdf.get_metadata_value("Producer"), b""
 

@@ -18,7 +18,7 @@ from drethtr.images.line import Line
 Prepared: TypeAlias = NDArray[np.float32]
 
 MAX_COLUMNS = 65536
-"""Maximum width: no line of writing is a thousand times wider than tall, but a mistaken image could be."""
+"""Maximum width: no line of writing is a thousand times wider than tall, but an image given by mistake could be."""
 
 MAX_HEIGHT = 1024
 """Maximum height of a prepared line."""
@@ -43,7 +43,7 @@ class Preparation:
     normalize_contrast  first spread the grays so that ink is black and paper white
     """
 
-    # Of the paper (Sec. 5.3). COMPACT sees 48 rows, 1.5 times as wide: 29.7 instead of 34.9 % CER after 2,500 lines
+    # The paper's (Sec. 5.3). COMPACT sees 48 rows, 1.5 times as wide: 29.7 instead of 34.9 % CER after 2,500 lines
     # (LOG.md, 2026-11-23, evening). Lines of 64 rows gain 1.4 points there, but none in a long run, for a third more
     # time (LOG.md, 2026-11-24, later).
     height: int = 64
@@ -131,7 +131,7 @@ def spread_grays(line: Line) -> Line:
 
 
 class Piece(NamedTuple):
-    """Pixel columns `left` to `right` of a line; characters in its share, `begin` to `end`, are read from it."""
+    """Pixel columns `left` to `right` of a line; of its reading, the characters from `begin` to `end` are kept."""
 
     left: int
     right: int
@@ -149,11 +149,11 @@ def cut(line: Line, longest: int) -> list[Piece]:
     if width <= longest:
         return [Piece(0, width, -np.inf, np.inf)]
     overlap = min(round(OVERLAP * height), longest // 2)
-    # The fewest pieces, all of one size: a short rest would be read with little around it.
+    # The fewest pieces, all of one size: a short last piece would be read with little context.
     number = -(-(width - overlap) // (longest - overlap))
     size = -(-(width + (number - 1) * overlap) // number)
     lefts = [min(i * (size - overlap), width - size) for i in range(number)]
-    # A letter that the cut goes through is read wrong in its piece, so that seams keep away from both ends.
+    # A letter at the edge of a piece may be cut through and misread, so seams keep away from both ends.
     margin = min(height // 5, (overlap - 1) // 2)
     seams = [quietest(line, left + margin, before + size - margin) for before, left in pairwise(lefts)]
     edges = [-np.inf, *seams, np.inf]

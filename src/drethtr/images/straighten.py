@@ -19,7 +19,7 @@ from drethtr.images.geometry import area_of, distances_along, length_of, points_
 from drethtr.images.line import Line
 
 REACH = 0.97
-"""The share of columns whose writing must fit the height of the strip, so that one long stroke does not enlarge it."""
+"""The share of columns whose writing must fit the height of the strip; one long stroke must not enlarge it."""
 
 MARGIN = 0.12
 """Paper left and right of the writing, relative to the height."""
@@ -81,7 +81,7 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
     above, below = extent(outline, places, downs)
     if len(places) * (above + below) > MAX_PIXELS:
         raise DataError(f"a strip of {len(places):,} x {above + below:,} pixels is larger than any line")
-    # Only what the outline holds is the line; neighbors in the same strip become paper.
+    # Only ink inside the outline belongs to the line; neighbors in the same strip become paper.
     mask = inside(outline, places, downs, above, below, page.shape)
     if not mask.any():
         raise DataError("the line lies outside the page, or its polygon is empty")
@@ -191,7 +191,7 @@ def inside(outline: Floats, places: Floats, downs: Floats, above: int, below: in
     drawn = Image.new("1", (right - left, bottom - top))
     corners = [(float(a) - left - 0.5, float(b) - top - 0.5) for a, b in outline]
     ImageDraw.Draw(drawn).polygon(corners, fill=1, outline=1)
-    # A border stands for all that lies outside the drawing.
+    # A border stands for everything outside the table.
     table = np.pad(np.asarray(drawn), 1)
     if native is None:
         return covered_in_python(table, left, top, *positions(places, downs, above, below))

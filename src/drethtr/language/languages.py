@@ -31,10 +31,10 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 """Valid names of languages: `en`, `fr`, `grc`, `latin-notes`."""
 
 NEAR = 10.0
-"""Languages stay candidates for a line if the log-probability of its draft is within this many nats of the best.
+"""A language stays a candidate for a line if the log-probability of its draft is within this many nats of the best.
 
-That reads as well as searching in all of them, with 1.2 searches a line; searching only in the likeliest language of
-the draft reads 0.15 points worse (LOG.md, 2026-11-25)."""
+This reads as well as searching in all languages, with 1.2 searches per line; searching only in the likeliest language
+of the draft is 0.15 points worse (LOG.md, 2026-11-25)."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Languages:
         """Refuse a name under which no n-grams can be added.
 
         Raises:
-            ConfigError: if it is invalid, or that of no particular language beside named ones.
+            ConfigError: if it is invalid, or stands for no particular language beside named ones.
         """
         if not NAME.fullmatch(name):
             raise ConfigError(f"{name!r} is not a valid language name; use names such as en, grc or latin-notes")
@@ -95,7 +95,8 @@ class Languages:
 
     def with_model(self, name: str, ngrams: NGrams) -> Self:
         """Add or replace one language; n-grams of no particular language are dropped."""
-        # A general model beside others takes lines from them, which are then read worse (LOG.md, 2026-11-25).
+        # A general model beside named languages would take lines from them, which are then read worse (LOG.md,
+        # 2026-11-25).
         return type(self)({**{known: one for known, one in self.models.items() if known != UNSPECIFIED}, name: ngrams})
 
     @cached_property
@@ -208,7 +209,7 @@ TEXTS = (".txt", ".txt.xz")
 """Extensions of text files."""
 
 SHARE = 0.3
-"""Interpolation weight of the user's own texts; 0.3 to 0.7 are within 0.15 nats a character (LOG.md, 2026-11-24)."""
+"""Interpolation weight of the user's own texts; 0.3 to 0.7 are within 0.15 nats per character (LOG.md, 2026-11-24)."""
 
 MAX_BYTES = 16 << 20
 """Largest text file, uncompressed."""
@@ -217,7 +218,7 @@ MAX_MEMORY = 128 << 20
 """Memory limit in bytes for unpacking it, twice what `xz -9` needs; a file may demand 4 GB."""
 
 MAX_STREAMS = 1000
-"""Largest number of streams in a packed file: for each, the rest of the file is copied."""
+"""Maximum streams in a packed file, since the rest of the file is copied for each."""
 
 
 def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:

@@ -109,9 +109,10 @@ class Levels(NamedTuple):
             (1 - np.bincount(places, weights=some, minlength=len(contexts))).clip(min=1e-3)
             for some in (self.shares(length + 1), self.backed_off(longer % self.size**length, length))
         )
-        # Unseen n-grams keep a thousandth of the mass even where the known ones seem to have all of it.
-        limits = np.iinfo(np.int8)  # masses are clipped above: rounded losses may add up to more than 1
-        # The mass that the known n-grams leave, relative to what the shorter context gives the others.
+        # Unseen n-grams keep at least a thousandth of the probability, even where the known ones seem to have all of
+        # it.
+        limits = np.iinfo(np.int8)  # clipped above, since rounded losses may add up to more than 1
+        # The probability that the known n-grams leave, relative to what the shorter context gives the other tokens.
         self.backoffs.append((np.log(left / before) / STEP).round().clip(limits.min, limits.max))
 
 
@@ -134,7 +135,7 @@ def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
         kept = np.flatnonzero((tokens >= 0).all(axis=0))
         keys = size**places @ tokens[:, kept]
         new = np.setdiff1d(np.arange(size), keys) if length == 1 else np.zeros(0, dtype=np.int64)
-        # New characters are as likely as any other: no text has told more.
+        # New characters are as likely as any other, as no text has shown otherwise.
         by_chance = np.full(len(new), round(np.log(size) / STEP))
         order = np.argsort(np.concatenate([keys, new]))
         levels.keys.append(np.concatenate([keys, new])[order])
@@ -169,7 +170,7 @@ class Counted:
     @cached_property
     def discount(self) -> float:
         """The discount subtracted from every count, in favor of unseen n-grams."""
-        # Every n-gram seen once tells how much of the text was never seen; without such counts, half a count is usual.
+        # N-grams seen once indicate how much was never seen; without such counts, half a count is usual.
         once, twice = (int((self.counts == number).sum()) for number in (1, 2))
         return once / (once + 2 * twice) if once else 0.5
 
@@ -259,7 +260,7 @@ def mixed(sources: Sequence[Sequence[NGramStatistics]], parts: Sequence[float], 
         np.unique(np.concatenate([source.keys for source in of_length])) for of_length in zip(*sources, strict=True)
     ]
     every[0] = np.arange(size)
-    for length in range(len(every) - 1, 1, -1):  # a pruned model may lack what an n-gram of it ends in
+    for length in range(len(every) - 1, 1, -1):  # a pruned model may lack the suffix of one of its n-grams
         every[length - 1] = np.union1d(every[length - 1], every[length] % size**length)
     keys, each = every[0], [np.full(size, 1 / size)] * len(sources)
     found_so_far: list[Mixed] = []
@@ -287,7 +288,7 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
     least = -np.partition(-weights, most)[most] if most < len(weights) else -np.inf
     kept: list[Mixed] = []
     needed = np.zeros(0, dtype=np.int64)
-    # From the longest down, as an n-gram can only be kept with its context.
+    # From the longest down, since an n-gram can only be kept with its context.
     for length in range(len(mixture), 0, -1):
         some = mixture[length - 1]
         chosen = np.isin(some.keys, needed) | (some.weights > least) | (length == 1)
@@ -334,7 +335,7 @@ def learn(ingredients: Sequence[Ingredient], tokenizer: Tokenizer, *, order: int
         for some in sources
     ]
     kept = pruned(mixed(known, [one.weight for one in ingredients], size), size, most)
-    # A byte for each: losses beyond 255 steps are equal, as are tokens that were never seen.
+    # A byte each: losses beyond 255 steps become equal, like those of tokens that were never seen.
     losses = [(-np.log(some.shares) / STEP).round().clip(0, -FAINTEST / STEP) for some in kept]
     levels = Levels(size, [some.keys for some in kept], losses, [])
     for _ in range(order):
@@ -348,6 +349,6 @@ def with_texts(ngrams: NGrams, texts: Iterable[str], share: float, tokenizer: To
     Raises:
         DataError: if there is too little text.
     """
-    # Interpolated, not appended: a few lines would drown among hundreds of thousands of n-grams.
+    # Interpolated, not appended: a few lines would be lost among hundreds of thousands of n-grams.
     ingredients = [Ingredient(texts, share), Ingredient(ngrams, 1 - share)]
     return learn(ingredients, tokenizer, order=ngrams.order, most=len(ngrams.tokens))

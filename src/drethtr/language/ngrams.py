@@ -26,8 +26,8 @@ from drethtr.text.tokenizer import BOS, EOS
 STEP = 1 / 16
 """Unit of the stored numbers, in nats: a byte then holds log-probabilities down to -16.
 
-A power of two, so that sums are exact in any order: C and Python agree to the last bit, and texts may share what they
-have in common with a base (LOG.md, 2026-11-27, later)."""
+A power of two, so that sums are exact in any order: C and Python agree to the last bit, and texts may share sums of
+common parts (LOG.md, 2026-11-27, later)."""
 
 FAINTEST = -255 * STEP
 """The lowest log-probability, that of unseen tokens."""
@@ -124,7 +124,7 @@ class NGrams:
 
     def after(self, state: State, token: int) -> State:
         """The state after one more token."""
-        # The longest context drops out: an n-gram with one token more would be longer than any in the model.
+        # The longest context is dropped: one more token would make it longer than any n-gram of the model.
         return (0, *(self.child(node, token) for node in state[:-1]))
 
     def child(self, node: int, token: int) -> int:
@@ -132,7 +132,7 @@ class NGrams:
         if node < 0:
             return -1
         tokens, end = self.views[0], self.firsts[node + 1]
-        # Children lie side by side, sorted by token, so that no hash table is needed.
+        # Children are adjacent and sorted by token, so no hash table is needed.
         place = bisect_left(tokens, token, self.firsts[node], end)
         return place if place < end and tokens[place] == token else -1
 
@@ -140,7 +140,7 @@ class NGrams:
         """The log-probability of a token in a state."""
         _, losses, backoffs = self.views
         lost = 0
-        # From the longest known context down; what it does not continue with costs its backoff weight.
+        # From the longest known context down; if a context lacks the token, its backoff weight is added.
         for node in reversed(state):
             if (place := self.child(node, token)) >= 0:
                 return STEP * (lost - losses[place])
@@ -228,7 +228,8 @@ class NGrams:
             raise CheckpointError("its n-grams are not a tree")
         if (self.tokens < 0).any() or (self.tokens >= self.size).any():
             raise CheckpointError("its n-grams have tokens outside its vocabulary")
-        # Mixing and renaming take the probability of any token, that of a text's beginning too, from the first level.
+        # Mixing and renaming need the probability of every token on the first level, including that of a text's
+        # beginning.
         if not np.array_equal(self.tokens[1 : self.firsts[1]], np.arange(self.size)):
             raise CheckpointError("its n-grams lack tokens of its vocabulary")
         # Levels follow each other without gaps, so the first child of a level's end is the end of the next. After

@@ -1,9 +1,9 @@
-"""Tell outlines that nobody drew: bands of a fixed height around each baseline.
+"""Recognize outlines that nobody drew: bands of a fixed height around each baseline.
 
-Transkribus writes such bands where it has only baselines. They know nothing of the ink: a low one cuts ascenders and
-descenders off, a high one holds two lines. Drawn outlines follow the ink, so their distance from the baseline varies,
-and they have points of their own: a band has one above and one below each point of the baseline (of 276 bands in files
-of others, 275 have just these, and one has fewer).
+Transkribus writes such bands where it has only baselines. They ignore the ink: a low band cuts off ascenders and
+descenders, a high one contains two lines. Drawn outlines follow the ink, so their distance from the baseline varies,
+and they have points of their own. A band has one point above and one below each point of the baseline (of 276 bands
+written by other programs, 275 have exactly these, and one has fewer).
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ ROUNDING = 1.0
 """Pixels by which the edge of a band may be off: points are whole pixels, often of a page that was resized."""
 
 SLACK = 0.02
-"""What is added to `ROUNDING`, relative to the height of the band."""
+"""Tolerance in addition to `ROUNDING`, relative to the height of the band."""
 
 TOGETHER = 3
 """Lines of a page that share a band before straight ones count: a box around a straight line may have been drawn."""
@@ -31,7 +31,7 @@ class Band(NamedTuple):
     bent: bool
 
     def count_alike(self, sides: Floats) -> int:
-        """The number of bands, (n, 2) `above` and `below`, that are of the same height, at the same place."""
+        """The number of bands, (n, 2) `above` and `below`, with the same height and distance from the baseline."""
         return int((np.abs(sides - (self.above, self.below)) <= tolerance(self)).all(1).sum())
 
 
@@ -66,8 +66,8 @@ def band_of(baseline: Floats, polygon: Floats) -> Band | None:
 def are_bands(lines: Sequence[tuple[Floats, Floats]]) -> list[bool]:
     """Whether the outline of each line of a page is a band.
 
-    An outline parallel to a bent baseline is one. Around a straight baseline it may be a box that somebody drew, unless
-    other lines of the page have the same.
+    An outline parallel to a bent baseline is a band. Around a straight baseline it may be a box that somebody drew,
+    unless other lines of the page have the same band.
 
     Args:
         lines: Baseline and polygon of each.
@@ -75,5 +75,5 @@ def are_bands(lines: Sequence[tuple[Floats, Floats]]) -> list[bool]:
     found = [band_of(*line) for line in lines]
     sides = np.array([(band.above, band.below) for band in found if band is not None]).reshape(-1, 2)
     certain = [band is not None and (band.bent or band.count_alike(sides) >= TOGETHER) for band in found]
-    # A band around a steep or broken baseline is not quite parallel to it; whoever wrote the others wrote it, too.
+    # A band around a steep or broken baseline is not quite parallel to it; it was made like the other bands.
     return [True] * len(lines) if 2 * sum(certain) > len(lines) else certain

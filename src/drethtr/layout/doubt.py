@@ -1,8 +1,8 @@
-"""What a found layout may cost: characters lost in merged lines, added by false ones, or read in another order.
+"""The expected cost of a found layout: characters lost in merged lines, added by false ones, or read in another order.
 
 The figures are shares of the characters of a page, beyond the errors of reading, as `evaluation/layout.py` simulates
-them from the texts of 111 pages of 16 collections. `recipes/layout_doubt.py` fits them, and tells how often intervals
-that were fitted without a collection hold on it: for 92 % of the pages (LOG.md, 2026-11-28).
+them from the texts of 111 pages of 16 collections. `recipes/layout_doubt.py` fits them, and measures how often
+intervals fitted without a collection hold on it: for 92 % of the pages (LOG.md, 2026-11-28).
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from drethtr.layout.finder import FoundLine, Kind, Layout
 from drethtr.layout.order import level, typical_angle
 
 USUAL, FOR_ODD, UP_TO = 0.020, 0.244, 2.791
-"""The expected cost of a page without odd lines, what it grows by with their share, and the factor by which the true
-cost may exceed it.
+"""The expected cost of a page without odd lines, its increase with the share of odd lines, and the factor by which the
+true cost may exceed it.
 
 On pages of collections that were left out of the fit, the cost is in the interval on 95 of 103 (LOG.md, 2026-11-28)."""
 
 CROWDED = 0.5
-"""Lines above each other at less than this share of their usual height are crowded: one of them may be none."""
+"""Lines above each other at less than this share of their usual height are crowded: one of them may be false."""
 
 CROSSING = 0.3
-"""Minimum share of the shorter line beside which that counts."""
+"""Minimum overlap of the two, as a share of the shorter line, for that to count."""
 
 ASLANT, SMALL = np.radians(4), 0.6
-"""The angle to most of the writing from which a line is odd, and the height relative to the usual one."""
+"""Lines at more than this angle to most of the writing, or lower than this share of the usual height, are odd."""
 
 REASON = 0.3
 """Share of odd lines from which a layout is flagged: 8 such pages of 103 cost 19 %, the others 3 %."""
@@ -43,19 +43,19 @@ class LayoutDoubt(NamedTuple):
 
 
 NO_DOUBT = LayoutDoubt(0.0, 0.0, 0.0)
-"""Of lines that were given."""
+"""The doubt about given lines."""
 
 IN_TABLE = LayoutDoubt(0.30, 0.02, 0.5, "a table, read row by row or, with --order columns, column by column")
-"""Of pages with tables: in eight of one collection, half of the costs are those of its order, which is a convention."""
+"""The doubt about pages with tables: on eight of one collection, half of the cost is due to order, a convention."""
 
-ODD = "many lines lie on each other, aslant, or are small: some may not be lines of this page"
+ODD = "many lines overlap, are slanted or are small: some may not be lines of this page"
 
 
 def doubt_of(lines: Sequence[FoundLine], *, table: bool) -> LayoutDoubt:
     """The doubt about the lines of a page; `table` says whether some are in a table."""
     if table:
         return IN_TABLE
-    # Several factors and logarithms expected no better, and absurd costs of unusual pages (LOG.md, 2026-11-27).
+    # Several factors and logarithms predicted no better, and gave absurd costs for unusual pages (LOG.md, 2026-11-27).
     odd = odd_share(lines)
     expected = USUAL + FOR_ODD * odd
     return LayoutDoubt(expected, 0.0, min(UP_TO * expected, 1.0), ODD if odd > REASON else "")

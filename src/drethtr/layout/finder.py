@@ -26,7 +26,7 @@ class Order(StrEnum):
 
 
 class Role(StrEnum):
-    """What the writing of a line is for."""
+    """The role of a line on its page."""
 
     BODY = "body"
     MARGIN = "margin"
@@ -53,7 +53,7 @@ class FoundLine(NamedTuple):
 
 
 class Kind(StrEnum):
-    """What a region is; segmentations may have other words."""
+    """Kinds of regions; segmentations may use other words."""
 
     TEXT = "text"
     MARGIN = "margin"
@@ -87,10 +87,10 @@ class FoundRegion(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout(Sequence[FoundLine]):
-    """The lines of a page, which it is a sequence of, and what is known of their order.
+    """A sequence of the lines of a page, with their order as far as known.
 
     regions  in reading order, with each line in one of them; None if the order is unknown, see `order.arranged`
-    rules    both ends (x, y) of strokes beyond which no line goes on, such as those of tables
+    rules    both ends (x, y) of strokes that no line crosses, such as those of tables
     folds    the same for the fold between two pages
     order    of the lines of tables, where the regions are unknown
     """
@@ -103,7 +103,7 @@ class Layout(Sequence[FoundLine]):
 
     @classmethod
     def of(cls, found: "Layout | Sequence[FoundLine]") -> "Layout":
-        """What a segmentation found, also if it is a plain list of lines."""
+        """The result of a segmentation, which may be a plain list of lines."""
         return found if isinstance(found, Layout) else cls(tuple(found))
 
     @overload

@@ -1,4 +1,4 @@
-"""Line segmentations by name, including plug-ins; those of a whole image and of kraken, which take a few lines each."""
+"""Line segmentations by name, including plug-ins; and two small ones: the whole image, and kraken."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Kraken(Finder):
         """
         try:
             from kraken import blla
-        except (ImportError, RuntimeError) as error:  # the second is raised by a torchvision that does not match torch
+        except (ImportError, RuntimeError) as error:  # the second is raised if torchvision does not match torch
             raise ConfigError(
                 f"kraken cannot be used ({first_line(error)}); run: pip install 'drethtr[kraken]'"
             ) from error
@@ -66,7 +66,7 @@ class Kraken(Finder):
             if id
         ]
         alone = [FoundRegion(Kind.TEXT, tuple(members[""]))] if "" in members else []
-        # Without regions nothing is known but an order from top to bottom, which columns need better.
+        # Without regions, kraken's order is only from top to bottom, which does not suffice for columns.
         return Layout(lines, (*regions, *alone) if regions else None)
 
 
@@ -81,7 +81,7 @@ def rapid(model: Path | None = None) -> Finder:
 
     if model is None:
         return RapidDetector()
-    load_lines(model)  # refuse another file before any page is opened
+    load_lines(model)  # refuse an unusable file before any page is opened
     return RapidDetector(model=model)
 
 

@@ -20,7 +20,7 @@ from drethtr.layout.turn import quarters_of, turn_line, turn_points
 
 FOOT = 0.7
 """Position of a missing baseline between the top and the bottom of the polygon: where descenders begin, if ascender,
-x-height and descender take a third each. A baseline that is a little off moves a strip, but loses no ink."""
+x-height and descender take a third each. A slightly wrong baseline moves the strip, but loses no ink."""
 
 CORE_OF_PITCH = 0.33
 """The x-height, relative to the distance between baselines."""
@@ -29,7 +29,7 @@ MAX_CORE = 1 / 40
 """The x-height of a single line, relative to the height of the page."""
 
 SAMPLES = 300
-"""Places along a baseline at which ink is looked for."""
+"""Places along a baseline at which ink is measured."""
 
 SLIVER = 0.3
 """The height of an outline, relative to the median of its page, below which it is a sliver, which programs write where
@@ -121,7 +121,7 @@ def complete(page: Line, lines: Sequence[GivenLine], outlines: Outlines = Outlin
 def forward(page: Line, lines: Sequence[GivenLine]) -> list[GivenLine]:
     """The lines of a page, with baselines from right to left turned around if the ink stands on their other side.
 
-    One decision for all of them: where letters end is too uncertain in a single short line.
+    One decision for all of them: a single short line does not show reliably on which side its letters are.
     """
     known = {number: line.baseline for number, line in enumerate(lines) if line.baseline is not None}
     backward = {number: baseline for number, baseline in known.items() if quarters_of(baseline) == BACKWARD}
@@ -190,7 +190,7 @@ def outlined(page: Line, lines: Sequence[FoundLine], quarters: int) -> list[Foun
     """Add polygons to lines of one direction; the page is rotated by `quarters` to make them horizontal."""
     height, width = page.shape
     turned = np.rot90(page, quarters)
-    # Within the page, since each column of a baseline takes memory and time, and a file may name millions.
+    # Clipped to the page, since each column of a baseline takes memory and time, and a file may claim millions.
     size = turned.shape[::-1]
     baselines = [turn_points(line.baseline, quarters, width, height).clip(0, size) for line in lines]
     core = core_height(turned, baselines)
@@ -212,7 +212,7 @@ def core_height(page: Line, baselines: Sequence[Floats]) -> float:
     distances = []
     for number, (row, left, right) in enumerate(places):
         below = [other - row for other, start, end in places[number + 1 :] if start < right and end > left]
-        # Within 4 pixels is another piece of the same line.
+        # A baseline within 4 pixels is another piece of the same line.
         distances += [distance for distance in below if distance > 4][:1]
     largest = max(4.0, page.shape[0] * MAX_CORE)
     if distances:

@@ -1,7 +1,7 @@
 """The line detector: its weights in a file, and its maps of a page, computed with onnxruntime.
 
 It is the text detector of PP-OCRv6 (small; Apache-2.0, PaddleOCR), which `drethtr.network.detector` has as torch
-modules. Detectors that were trained here have a second head, with maps of more than the cores of lines.
+modules. Detectors trained with drethtr have a second head, with more maps than the cores of lines.
 
 Shapes, everywhere in this file: feature maps (1, C, H, W).
 """
@@ -48,7 +48,7 @@ STAGES = (
 NECK = 96
 
 COARSE = 4
-"""Pixels of the input for one of the maps beside the cores, across and down."""
+"""Pixels of the input per pixel of the maps other than the cores, across and down."""
 
 MAPS = ("text", *(role.value for role in Role))
 """The maps of the second head; those of other names in a file are left out when it is loaded."""
@@ -57,7 +57,7 @@ TEXT = 0
 
 
 class Maps(NamedTuple):
-    """What the network sees at each pixel of a picture, as probabilities; only `cores` without a second head.
+    """The output of the network for each pixel of a picture, as probabilities; only `cores` without a second head.
 
     cores  in the core of a line
     text   in the core of a line that belongs to the text of this page, (H/4, W/4)
@@ -151,7 +151,7 @@ def open_lines(path: Path, threads: int) -> Session:
         CheckpointError: if the file cannot be used.
     """
     check_file(path)
-    # The time is part of the key: a training may write a better network to the same path.
+    # The time of change is part of the key: a training may write a better network to the same path.
     return opened(path, path.stat().st_mtime_ns, threads)
 
 
@@ -168,7 +168,7 @@ def look_at(picture: Line, network: Session) -> Maps:
     """The maps of a gray picture of any size."""
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
-    # The paper goes on: a margin of another gray could be found as a line.
+    # The padding continues the paper: a margin of another gray could be detected as a line.
     grays = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
     [[[cores]], *others] = network.run({"image": ((grays - MEANS) / SPREADS)[None]}, seldom=True)
     cores = cores[:height, :width]

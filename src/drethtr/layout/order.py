@@ -15,8 +15,8 @@ from drethtr.layout.finder import Cell, FoundLine, FoundRegion, Kind, Layout, Or
 from drethtr.layout.rules import Rule
 from drethtr.layout.turn import quarters_of
 
-# Except for `OFF_ROW`, these were not varied in an experiment. All together put 97 % of the successions of lines right
-# on 106 open pages; of ten registers, whose order is a convention, 23 % (LOG.md, 2026-11-27).
+# Except for `OFF_ROW`, these were not varied in an experiment. Together they give 97 % of the successions of lines
+# correctly on 106 open pages; on ten registers, whose order is a convention, 23 % (LOG.md, 2026-11-27).
 
 ACROSS = 0.12
 """Maximum share of lines that may cross the gutter between two columns: headings."""
@@ -28,13 +28,13 @@ SIDE_BY_SIDE = 3
 """Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
 BESIDE_NOTE = 2
-"""`SIDE_BY_SIDE` for a note, which is written closer: three lines of it may stand beside two of the text."""
+"""`SIDE_BY_SIDE` for a note, which is written more densely: three of its lines may be beside two of the text."""
 
 TABLE_COLUMNS = 3
 """Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""
 
 AS_LONG = 0.6
-"""Minimum length of the rules of a table relative to the longest that parts lines."""
+"""Minimum length of the rules of a table, relative to the longest rule between lines."""
 
 FILLED = 0.15
 """Minimum number of lines of such a column, relative to that of the fullest."""
@@ -56,8 +56,8 @@ APART = 1.6
 """Maximum distance between the lines of a note, relative to the height of their outlines."""
 
 SHORT, INDENTED, GAP = 0.2, 0.03, 1.6
-"""What ends a paragraph: a line that ends `SHORT` of the width before the others, a next line that is indented by
-`INDENTED` of the width, or a distance to it of `GAP` times the usual one."""
+"""A paragraph ends with a line that is shorter than the others by `SHORT` of the width, before a line indented by
+`INDENTED` of the width, or at a distance of `GAP` times the usual one."""
 
 
 class LinePosition(NamedTuple):
@@ -111,7 +111,7 @@ def arranged(layout: Layout) -> Layout:
 def read_by_role(
     places: list[LinePosition], roles: Sequence[Role | None], rules: Sequence[Rule], order: Order
 ) -> list[Block]:
-    """Blocks in reading order of a page, some of whose lines have roles other than the body's.
+    """The blocks of a page in reading order; some lines have roles other than the body's.
 
     An insertion follows the line it belongs to, a note its paragraph; numbers above the text come first, others and
     stamps last.
@@ -133,7 +133,7 @@ def read_by_role(
         [Block([place], Kind.NUMBER) for place in numbers if (place.row < top) is above] for above in (True, False)
     )
     stamps = [Block(in_rows(apart[Role.STAMP]), Kind.STAMP)] if Role.STAMP in apart else []
-    # From right to left, since each goes right after its host, before those that are there already.
+    # From right to left, since each goes directly after its host, before those already there.
     for place in sorted(apart.get(Role.INSERTION, ()), key=lambda place: -place.left):
         if (host := hosts[place.number]) is not None:
             blocks = [inserted(block, place, host) for block in blocks]
@@ -337,7 +337,7 @@ def read(places: list[LinePosition]) -> list[Block]:
     headings = [place for place in places if place.left < white < place.right]
     if is_note(left, right):
         return read(headings + right) + as_notes(read(left))
-    # Before notes on the right: amounts are as short, but each belongs to its row.
+    # Checked before notes on the right: amounts are as short, but each belongs to its row.
     if are_amounts(right, left):
         return [table_block(places, lambda place: int(place.middle > white), Order.ROWS)]
     if is_note(right, left):
@@ -438,7 +438,7 @@ def is_beside_all(place: LinePosition, row: Sequence[LinePosition]) -> bool:
 
 def is_beside(place: LinePosition, other: LinePosition) -> bool:
     """Whether two lines are in the same row, one after the other."""
-    # Outlines are about as high as lines are apart; half of that would be as near to the row above as to the one below.
+    # Outlines are about as high as the distance between lines; half of that would be as near to the row above as below.
     return are_apart(place, other) and abs(place.row - other.row) < 0.4 * min(place.height, other.height)
 
 

@@ -1,8 +1,8 @@
-"""Find out which pixels the coordinates of a description mean: those of the upright image, or as they are stored.
+"""Find out which pixels the coordinates of a description refer to: those of the upright image, or the stored ones.
 
 kraken and OCR-D count the stored pixels of a photograph, whatever its EXIF orientation says; people and most other
 programs count those of the upright image. The shape of the image tells them apart unless it stays the same when turned.
-Then the ink does: letters stand on their baselines.
+Then the ink decides: letters stand on their baselines.
 """
 
 from collections.abc import Callable, Iterable

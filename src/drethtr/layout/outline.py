@@ -20,8 +20,8 @@ from drethtr.layout.finder import FoundLine
 from drethtr.layout.ridge import Ridge
 
 # All but `CORE` and `BLOCK` are in thicknesses of a line's core, about its x-height, since strokes grow with it. None
-# was varied alone: whether outlines hold the characters of their lines is measured with all of them (`characters` of
-# `drethtr evaluate --layout`, 99.1 % on 62 pages on which nothing was chosen; LOG.md, 2026-11-27).
+# was varied alone: how many characters of their lines the outlines contain is measured with all of them (`characters`
+# of `drethtr evaluate --layout`, 99.1 % on 62 pages on which nothing was chosen; LOG.md, 2026-11-27).
 
 CORE = 8.0
 """The x-height on the reduced image, in pixels."""
@@ -38,8 +38,8 @@ REACH = 2.5
 PULL = 4.0
 """Cost of moving a border one thickness from its usual position, in gray levels of ink.
 
-Low against ink, so that a seam rather goes around a descender than through it; above 0, since white paper alone would
-not say where the border is."""
+Low compared with ink, so that a seam goes around a descender rather than through it; above 0, since white paper alone
+would not determine the border."""
 
 BLOCK = 16
 """Window for the background tone, in pixels of the reduced image."""
@@ -161,7 +161,7 @@ def sides(around: Around, thickness: float) -> tuple[int, int]:
     core = slice(max(0, around.middle - round(thickness)), around.middle + round(0.6 * thickness) + 1)
     ink = around.ink[core].max(0)
     first, last = around.ends
-    # Lower takes stains for the end of the line, higher loses letters of a pen that runs dry.
+    # A lower threshold takes stains for the end of the line, a higher one loses letters of a pen that runs dry.
     strong = max(12.0, 0.4 * float(np.quantile(ink[first:last], 0.75)))
     beside = slice(around.middle - round(0.5 * thickness), around.middle + round(0.5 * thickness) + 1)
     free = np.logical_not(around.blocked[beside].any(0, keepdims=True))[0]
@@ -190,15 +190,15 @@ def border(ink: Floats, blocked: Booleans, thickness: float, usual: float) -> Fl
     without any, it is at about `usual` thicknesses.
     """
     rows = np.arange(ink.shape[0])[:, None]
-    # All behind the first pixel of another line belongs to that line, its gaps too.
+    # Everything beyond the first pixel of another line belongs to that line, including its gaps.
     beyond = np.maximum.accumulate(blocked, axis=0)
     end = np.where(beyond.any(0), beyond.argmax(0), ink.shape[0])
-    # A little more than half of the way to the core of the next line, as letters reach out of their cores; the seam
-    # goes around what reaches across.
+    # A little more than halfway to the core of the next line, as letters extend beyond their cores; the seam goes
+    # around strokes that reach across.
     target = np.minimum(usual * thickness, 0.62 * end)
     cost = ink + PULL * ((rows - target) / thickness) ** 2
-    # Through the x-height of the line a seam costs as much as through black ink, through another line more than any way
-    # around it: never, but there is always a path.
+    # A seam through the x-height of the line costs as much as black ink; through another line, more than any way around
+    # it. So it never takes that way, but there is always a path.
     cost[rows[:, 0] < 0.45 * thickness] += 255
     cost[beyond] += 1e4
     return seam(cost).astype(np.float64)
@@ -215,7 +215,7 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
     inked = (ink >= strong) & (rows < border)
     reached = np.where(inked.any(0), ink.shape[0] - inked[::-1].argmax(0), 0)
     step = max(1, round(2 * thickness))
-    # Over two x-heights at a time, and without the highest twentieth: one flourish must not widen the whole line.
+    # In windows of two x-heights, and without the highest twentieth: one flourish must not widen the whole line.
     tops = [reached[start : start + step].max() for start in range(0, len(reached), step)]
     furthest = float(np.quantile(tops, 0.95)) + 0.35 * thickness
     return np.minimum(border, max(furthest, 0.7 * thickness))
@@ -233,8 +233,8 @@ def seam(cost: Floats) -> Ints:
 def seam_in_python(cost: Floats) -> Ints:
     """The definition of `seam`."""
     height, width = cost.shape
-    # The cost of the cheapest path to each place, with an impossible row above and below. Where the path came from is
-    # looked up on the way back, at one place per column.
+    # The cost of the cheapest path to each place, with an impossible row above and below. The way back recomputes the
+    # predecessors, one per column.
     totals = np.full((width, height + 2), np.inf)
     totals[0, 1:-1] = cost[:, 0]
     for before, total, own in zip(totals[:-1], totals[1:, 1:-1], cost.T[1:], strict=True):

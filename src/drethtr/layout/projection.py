@@ -16,8 +16,8 @@ from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import ink_of, outline
 from drethtr.layout.ridge import Ridge
 
-# Not tuned: pages that are not clean and straight are for the network. On one of 35 lines this finds 145, most of them
-# the pattern of a book's edge (LOG.md, 2026-11-24).
+# Not tuned: pages that are not clean and straight need the network. On a page of 35 lines this finds 145, most of them
+# in the pattern of a book's edge (LOG.md, 2026-11-24).
 
 MAX_SKEW = 10.0
 """Maximum skew of a page in degrees."""

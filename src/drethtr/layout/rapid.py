@@ -30,10 +30,10 @@ LEVELS = (0.3, 0.5, 0.7, 0.85)
 SURE = 0.6
 """Minimum mean probability of a core; fainter ones are stains.
 
-Instead of 0.5: 11.0 false lines of 100 instead of 11.9, nearly as many found (LOG.md, 2026-11-27)."""
+Compared with 0.5: 11.0 instead of 11.9 false lines per 100, and nearly as many found (LOG.md, 2026-11-27)."""
 
 OF_TEXT = 0.8
-"""Minimum mean probability that a line belongs to the text of the page, if the network tells.
+"""Minimum mean probability that a line belongs to the text of the page, if the network has that map.
 
 On 54 pages of seven collections 0.7, 0.8 and 0.85 leave 4.0, 3.6 and 3.3 false lines of 100, and find 91.6, 91.4 and
 91.3 % (LOG.md, 2026-11-28)."""
@@ -43,19 +43,19 @@ LONG, OF_LONG = 10.0, 0.6
 0.5 brings false lines back (LOG.md, 2026-11-27)."""
 
 TABLE_RULES = 3
-"""On pages with at least this many rules, what has text in its row is text as well; with two, more false lines stay
-(hooker_en: 14.6 instead of 12.5 false lines of 100; LOG.md, 2026-11-27)."""
+"""On pages with at least this many rules, a line with text in its row also counts as text; with two, more false lines
+remain (hooker_en: 14.6 instead of 12.5 false lines of 100; LOG.md, 2026-11-27)."""
 
 LIKELY = 0.5
 """Minimum mean probability of a role."""
 
 THINNEST = 0.35
-"""Minimum thickness of a core relative to the usual; thinner ones are dust. At 0.5 lines are lost (LOG.md,
+"""Minimum thickness of a core relative to the usual one; thinner cores are dust. At 0.5 lines are lost (LOG.md,
 2026-11-27)."""
 
 FAINTEST = 12.0
-"""Minimum contrast between ink and paper in gray levels; on empty pages the network hallucinates. Twice as much changes
-nothing on written ones (LOG.md, 2026-11-27)."""
+"""Minimum contrast between ink and paper in gray levels; on empty pages the network hallucinates. Doubling it changes
+nothing on written pages (LOG.md, 2026-11-27)."""
 
 FINE = 6.0
 """If cores are thinner than this many pixels, or none are found, a larger image is used, which takes more than twice as
@@ -101,7 +101,7 @@ class RapidDetector(Finder):
         if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
             cores, maps = cores_at(page, scale, self.network)
-        # A patch as high as wide shows no direction of its own: it goes with most of the ink.
+        # A patch as high as wide has no direction of its own: it gets the direction of most of the ink.
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         is_up = [core.runs_up or (core.is_short and mostly_up) for core in cores]
         across = [core.ridge for core, up in zip(cores, is_up, strict=True) if not up]
@@ -109,7 +109,7 @@ class RapidDetector(Finder):
         picture = reduced(page, scale)
         usual = usual_thickness(cores) if cores else 1.0
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
-        # Rules first: they cut what the network ran together, and only then is it known which pieces end at the edge of
+        # Rules first: they cut lines that the network has merged; only then is it known which pieces end at the edge of
         # the picture, and which may be joined.
         rules = separating(strokes, across, usual)
         joined = join(on_this_page(cut(across, rules), picture.shape[1]), rules)
@@ -177,7 +177,7 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
     for left, top, patch in patches(heat, LEVELS):
         height, width = patch.shape
         ridge = ridge_of(patch, left, top)
-        # Turned clockwise, the lower left corner of the patch becomes its upper left one.
+        # After turning clockwise, the lower left corner of the patch is its upper left one.
         turned = ridge_of(np.rot90(patch, -1), heat.shape[0] - top - height, left)
         if ridge is None or turned is None or patch[patch > 0].mean() < SURE:
             continue
@@ -186,7 +186,7 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
 
 
 def of_text(ridges: list[Ridge], text: Map | None, *, in_table: bool = False) -> list[Ridge]:
-    """The ridges that belong to the text of the page, if the network tells; `in_table` if there is a ruled table."""
+    """The ridges that belong to the text of the page, if the network knows; `in_table`: there is a ruled table."""
     if text is None:
         return ridges
     sure = [
@@ -245,7 +245,7 @@ def is_several_lines(patch: Map) -> bool:
     """
     starts = np.diff((patch > 0).astype(np.int8), axis=0, prepend=0) > 0
     starts_turned = np.diff((patch > 0).astype(np.int8), axis=1, prepend=0) > 0
-    # A fifth: ascenders that lie beside their line add a few crossings, a second line adds one nearly everywhere.
+    # A fifth: ascenders beside their line add a few crossings, a second line adds one nearly everywhere.
     return bool(min((starts.sum(0) > 1).mean(), (starts_turned.sum(1) > 1).mean()) > 0.2)
 
 

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from drethtr.base.arrays import Floats
 from drethtr.layout.rules import Rule, is_rule_between
 
-# Those without a figure were not varied alone. With all of them, 96.9 % of the lines are found, 0.6 % merged and 0.3 %
-# split on 62 pages on which nothing was chosen (LOG.md, 2026-11-27).
+# Those without figures were not varied alone. With all of them, 96.9 % of the lines are found, 0.6 % merged and 0.3 %
+# split on 62 pages that were not used to choose them (LOG.md, 2026-11-27).
 
 MAX_GAP = 4.0
 """Pieces farther apart than this many thicknesses belong to different lines.
 
-Of 7, 4 and 3, lines found: 91.1, 91.7 and 91.7 %; false ones of 100: 11.9, 12.6 and 13.0 (LOG.md, 2026-11-27)."""
+With 7, 4 and 3, 91.1, 91.7 and 91.7 % of the lines are found, and 11.9, 12.6 and 13.0 of 100 are false (LOG.md,
+2026-11-27)."""
 
 SAFE_GAP = 1.5
 """Pieces closer than this belong to one line, whatever is above and below."""
@@ -108,7 +109,7 @@ def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
 def on_this_page(ridges: Sequence[Ridge], width: int) -> list[Ridge]:
     """The ridges without the ends of a facing page's lines, at the left and the right edge of a picture of this width.
 
-    Numbers in the first column of a table may reach the edge, too, but not nearly all of them.
+    Numbers in the first column of a table may also reach the edge, but only some of them.
     """
     strip, edge = STRIP * width, EDGE * width
     gone: set[int] = set()
@@ -163,14 +164,14 @@ def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
 def join(ridges: Sequence[Ridge], rules: Sequence[Rule] = ()) -> list[Ridge]:
     """Join the pieces of lines, but neither across a rule nor across the gutter between columns.
 
-    A gutter parts lines even if others continue beyond it. The closest pieces are joined first, each with at most one
-    piece before and one after it.
+    A gutter separates lines even if other lines continue across it. The closest pieces are joined first, each with at
+    most one piece before and one after it.
     """
     slope = typical_slope(ridges)
     spans = np.array([[ridge.left, ridge.right, ridge.middle.mean()] for ridge in ridges]).T
     after: dict[int, int] = {}
     before: dict[int, int] = {}
-    # Greedily from the smallest gap: a wrong neighbor is usually farther away than the right one, which then is taken.
+    # Greedily from the smallest gap: the right neighbor is usually closer than a wrong one.
     for _, first, second in sorted(candidates(ridges, slope)):
         if first in after or second in before:
             continue
@@ -207,7 +208,7 @@ def candidates(ridges: Sequence[Ridge], slope: float) -> list[tuple[float, int, 
             drift = float(second.middle[0] - end - slope * max(0, second.left - ridge.right)) / thickness
             alike = max(ridge.thickness, second.thickness) < 3 * min(ridge.thickness, second.thickness)
             ahead = second.right > ridge.right
-            # The wider the gap, the less the course of the first piece says about the row of the second.
+            # The wider the gap, the less the course of the first piece predicts the row of the second.
             if alike and ahead and -1.5 < gap < MAX_GAP and abs(drift) < OFF_COURSE * (1 + 0.1 * max(gap, 0)):
                 found.append((max(gap, 0.0) + abs(drift), number, other))
     return found
@@ -225,7 +226,8 @@ def is_gutter(left: Ridge, right: Ridge, spans: Floats, slope: float) -> bool:
     row = left.middle[-1] + slope * (middle - left.right)
     lefts, rights, middles = spans
     distances = middles - row - slope * ((lefts + rights) / 2 - middle)
-    # Pieces in the same row are these two, or continue them; at least two above or below must leave the gap free.
+    # Pieces in the same row are these two, or continue them; at least two pieces above or below must leave the gap
+    # free.
     near = (np.abs(distances) < VICINITY * thickness) & (np.abs(distances) > 0.5 * thickness)
     crossing = (lefts < middle - 0.5 * thickness) & (rights > middle + 0.5 * thickness)
     return bool(near.sum() >= 2 and not (near & crossing).any())

@@ -1,6 +1,6 @@
 """Find the rules of tables and the folds of openings: long, straight, dark strokes across the direction of the writing.
 
-Lines of writing never go on beyond them. Creases and squared paper, over which lines run, are no rules:
+Lines of writing never continue beyond them. Creases and squared paper, which lines cross, are not rules:
 `ridge.separating` tells them apart by the lines (LOG.md, 2026-11-27).
 """
 
@@ -14,9 +14,9 @@ from drethtr.base.arrays import Booleans, Floats
 from drethtr.images.line import Line
 from drethtr.layout.components import components
 
-# Rules lifted the lines that are found in ten registers from 64.0 to 86.6 % and left 0.6 instead of 22.2 % merged
-# (LOG.md, 2026-11-27); the numbers were not varied one by one. A rule that is missed leaves two cells as one line, a
-# false one cuts a line in two, unless `ridge.separating` drops it, so that they err on the side of finding rules.
+# Rules raised the share of lines found in ten registers from 64.0 to 86.6 %, with 0.6 instead of 22.2 % merged (LOG.md,
+# 2026-11-27); the numbers were not varied one by one. A missed rule leaves two cells as one line; a false one cuts a
+# line in two, unless `ridge.separating` drops it. So the numbers err on the side of finding rules.
 
 DARKER = 8.0
 """Gray levels by which a rule is darker than what is left and right of it."""
@@ -40,11 +40,11 @@ INTERRUPTED = 8.0
 """Maximum rows between them, in thicknesses."""
 
 MAX_STROKES = 1000
-"""Maximum number of strokes that are looked at; more are a pattern."""
+"""Maximum number of strokes to consider; more are a pattern."""
 
 SQUARES, SQUARE = 12, 4.0
-"""Minimum number of strokes of squared paper, and the maximum distance between them, in thicknesses. As rules they
-would cut off the first letters of lines: 25 false lines of 100 on such pages (LOG.md, 2026-11-27)."""
+"""Minimum number of strokes of squared paper, and the maximum distance between them, in thicknesses. As rules, they
+would cut off the first letters of lines: 25 false lines per 100 on such pages (LOG.md, 2026-11-27)."""
 
 FOLD = 0.85
 """Minimum length of a fold, relative to the height of the picture."""
@@ -92,7 +92,7 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
     upright = sheared(picture, shift)
     dark = is_darker(upright, max(2, round(AROUND * thickness)))
     high = max(3, round(WINDOW * thickness))
-    thick = dark.copy()  # by a pixel on either side, for strokes that lean a little
+    thick = dark.copy()  # widened by a pixel on either side, for strokes that lean a little
     thick[:, 1:] |= dark[:, :-1]
     thick[:, :-1] |= dark[:, 1:]
     solid = mean_over(thick, high // 2) > UNBROKEN
@@ -103,7 +103,7 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
         places = np.arange(rows.start, rows.stop)
         middles = columns.start + (mask * np.arange(mask.shape[1])).sum(1) / mask.sum(1)
         course = np.polynomial.Polynomial.fit(places, middles, 1)
-        # The window is full only half its height away from the ends of a stroke.
+        # The window is full only from half its height inside the ends of a stroke.
         top, bottom = max(0, rows.start - high // 2), min(picture.shape[0] - 1, rows.stop + high // 2)
         found.append(
             Rule(float(top), float(bottom), float(course(top) - shift[top]), float(course(bottom) - shift[bottom]))

@@ -9,7 +9,7 @@
     image tokens           (I, width)
       │  block.py          in each layer: norm, attention, norm, feed-forward
       │  attention.py      image tokens attend to each other, near ones more: the image prior
-    keys and values        (H, I, K) in each layer  computed once; whatever the text becomes, they stay
+    keys and values        (H, I, K) in each layer  computed once, whatever the text
 
     text tokens            (N)                      a whole text in training, one token in a search
       │  embedding.py      a vector for each token, and sinusoids for its position
@@ -17,16 +17,16 @@
       │  mixer.py          ARMF: attention to the image + retention over the text so far
       │  attention.py      softmax over the image keys of the line, shared by all its beams
       │  retention.py      no softmax: (Q Kᵀ ⊙ D) V, where D fades the past by γ of each head
-      │  cache.py          the text so far: a matrix per head, and the latest tokens before they enter it
-      │  ancestry.py       the same in a search on a GPU: every token once, and whom each row descends from
+      │  cache.py          the text so far: a matrix per head, and a buffer of the latest tokens
+      │  ancestry.py       the same in a search on a GPU: every token once, and the ancestry of each row
     logits                 (N, vocabulary)
 
-Two facts make this one code path. Image tokens never look at text, so the image goes through all layers first and is
-done. And retention has three forms with one result (`retention.py`): parallel for a whole text, recurrent for the next
-token, chunkwise for texts of thousands; so what training computes at once, a search computes token by token, with a
-state of fixed size. `tests/network` holds these laws: the three forms agree with their gradients, one token at a time
-equals all at once, padding and the other lines of a batch change nothing, the released code computes the same
-(`test_parity.py`), and so does onnxruntime (`tests/recognition/onnx`).
+Two facts make this one code path. Image tokens never attend to text, so the image passes through all layers first. And
+retention has three forms with one result (`retention.py`): parallel for a whole text, recurrent for the next token,
+chunkwise for texts of thousands; so what training computes at once, a search computes token by token, with a state of
+fixed size. `tests/network` holds these laws: the three forms agree with their gradients, one token at a time equals all
+at once, padding and the other lines of a batch change nothing, the released code computes the same (`test_parity.py`),
+and so does onnxruntime (`tests/recognition/onnx`).
 
 What differs between the three networks, from `recognition/model/architecture.py`:
 

@@ -1,4 +1,4 @@
-"""What a layer remembers of texts that are searched on a GPU: every token once, and of each row, whom it descends from.
+"""The cache of a layer for a search on a GPU: every token once, and the ancestry of each row.
 
 A `TextCache` moves keys and values when a search reorders its rows, and grows; so its tensors, and with them the
 kernels of a step, change all the time. Here nothing moves. Token n of row r is written to place (n, r) and stays there;
@@ -20,7 +20,7 @@ from drethtr.network.attention import KeyValue
 
 
 class Kernels(NamedTuple):
-    """What a step computes over the text of each row: by the formulas here, or without gathering keys and values."""
+    """What a step computes over each row's text: by the formulas here, or without gathering keys and values."""
 
     recall: Callable[[Tensor, "AncestralCache", bool], Tensor]
     attend: Callable[[Tensor, "AncestralCache"], tuple[Tensor, Tensor]]
@@ -86,14 +86,15 @@ class AncestralCache(NamedTuple):
         for part, new in zip(self.written, text, strict=True):
             part.index_copy_(0, position[None], new[:, :, 0][None])
         if log_decay is not None:
-            # Numbers on the GPU stay tensors with a dimension: as an index, one without would be fetched by the host.
+            # Numbers on the GPU stay tensors with one dimension: used as an index, a scalar would be fetched by the
+            # host.
             before = (position - 1).clamp(min=0)[None]
             faded = self.fade.index_select(0, before)[0].index_select(0, rows.index_select(1, before)[:, 0])
             self.fade.index_copy_(0, position[None], (faded + log_decay[..., 0])[None].to(self.fade.dtype))
         return self
 
     def of_rows(self, part: Tensor) -> Tensor:
-        """What stands in the text of each row, (R, H, room, ...), from a part (room, R, H, ...)."""
+        """Gather the text of each row, (R, H, room, ...), from a part (room, R, H, ...)."""
         return part[self.ancestry.places, self.ancestry.rows].transpose(1, 2)
 
     @property
@@ -140,4 +141,4 @@ def attend(q: Tensor, cache: AncestralCache) -> tuple[Tensor, Tensor]:
 
 
 FORMULAS = Kernels(recall, attend)
-"""What other kernels must agree with."""
+"""The reference that other kernels must agree with."""

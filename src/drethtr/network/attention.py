@@ -111,14 +111,14 @@ class MultipliedDecay(DecayPrior):
         if mask is not None:
             scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)
             log_prior = log_prior.masked_fill(~mask[:, None, None, :], -torch.inf)
-        # In log space: deep in the padding of a short line every γ^|i-j| is 0, and 0/0 would spread NaN over the line.
+        # In log-space: deep in the padding of a short line every γ^|i-j| is 0, and 0/0 would spread NaN over the line.
         prior = (log_prior - log_prior.logsumexp(-1, keepdim=True) / 2).exp()
         weights = scores.softmax(-1) * prior
         return F.dropout(weights, dropout, training=dropout > 0).to(image.values.dtype) @ image.values
 
 
 FAINTEST = -60.0
-"""Lower bound of an added log decay: less does not change a weight in float32.
+"""Lower bound of an added log decay: lower values do not change a weight in float32.
 
 Deep in the padding of a short line all scores would be so low that cuDNN's gradient is NaN: below −88 it overflows
 (pytorch issue 196678; LOG.md, 2026-11-26).

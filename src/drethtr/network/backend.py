@@ -38,7 +38,7 @@ On a CPU, 24,000 instead of 8,000 take 1.4 times as long (LOG.md, 2026-11-23).
 
 GPU_WORKERS = 8
 """Maximum number of threads that prepare, search and judge lines for one GPU; while one waits for it, the others feed
-it. Python's lock lets few more work: several processes on one GPU, as of `drethtr batch`, go further."""
+it. Python's lock lets hardly more work in parallel; several processes on one GPU, as in `drethtr batch`, do more."""
 
 OUT_OF_MEMORY = (
     "DefaultCPUAllocator",
@@ -46,7 +46,7 @@ OUT_OF_MEMORY = (
     NO_MEMORY,
     "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDNN_STATUS_ALLOC_FAILED",
-    "unable to find an engine",  # of cuDNN, none of which has enough memory
+    "unable to find an engine",  # a message of cuDNN if no engine has enough memory
     "Triton Error [CUDA]: out of memory",
 )
 """Parts of messages about failed allocations, for devices and libraries that have no exception class for them."""
@@ -131,7 +131,7 @@ class TorchNetwork:
         memory = self.image.encode_image(moved(batch, self.device), moved(widths, self.device))
         if blank:
             memory = select_lines(memory, torch.arange(len(images), device=self.device))
-        # The backbone may be in bfloat16 while steps are not: then only its result is converted, once.
+        # If the backbone is in bfloat16 and steps are not, only its result is converted, once.
         return self.to_image_memory(memory if self.image is self.text else in_float32(memory))
 
     def to_image_memory(self, memory: BatchMemory) -> protocol.ImageMemory:
@@ -298,7 +298,7 @@ def stack(lines: Sequence[Prepared], *, columns: int = 0, more: int = 0) -> tupl
     """
     widths = [line.shape[1] for line in lines]
     widths += [max(widths)] * more
-    # To a multiple of columns, so that a GPU meets few shapes; −1 is paper, which no layer takes for ink.
+    # Padded to a multiple of columns, so that a GPU meets few shapes; −1 is paper, which no layer takes for ink.
     images = torch.full((len(widths), 1, lines[0].shape[0], padded_width(max(*widths, columns))), -1.0)
     for image, line in zip(images[: len(lines)], lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)

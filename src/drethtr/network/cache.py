@@ -1,4 +1,4 @@
-"""What a layer remembers of a text while it is decoded: all keys and values, or retention's memory and the latest ones.
+"""The cache of a layer while a text is decoded: all keys and values, or retention's memory and a buffer of the latest.
 
 A decoding step appends its token to a `TextCache` in place. When the search reorders rows, the cache only records the
 order, and applies it in place with the next token. Two texts may continue from one cache; a cache whose rows have been
@@ -62,8 +62,8 @@ class Store:
         self.reorders += 1
         for part in self.parts:
             written = part[:, :, : self.written]
-            # A few heads at a time, which fit into the cache of a processor and need no second copy of a long text; all
-            # on a GPU, where every kernel costs.
+            # A few heads at a time fit into the cache of a processor, and need no second copy of a long text; on a GPU
+            # all at once, since every kernel launch costs time.
             most = written.shape[1]
             if not written.is_cuda:
                 most = max(1, most * REORDERED_AT_ONCE // max(written.nbytes, 1))
@@ -107,7 +107,7 @@ class TextCache(NamedTuple):
         """The cache with N further tokens, keys and values (R, H, N, K); a new store has room for `room` tokens."""
         length = self.length + text.keys.shape[2]
         if not self.length:
-            # Without a copy, and without room: what is only scored has no further tokens.
+            # Without a copy or extra room: a text that is only scored gets no further tokens.
             return TextCache.all_of(Store(text, length))
         store = self.with_room(length, room)
         store.write(text, self.length)
@@ -116,7 +116,7 @@ class TextCache(NamedTuple):
     def with_room(self, length: int, room: int) -> Store:
         """A store with this text, its rows in order, and room for `length` tokens: `room`, or a multiple of it."""
         self.refuse_stale()
-        # Otherwise, a further token would overwrite that of a newer cache of the store.
+        # Otherwise a further token would overwrite one of a newer cache that shares the store.
         is_newest = self.store.written == self.length
         if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
             while room < length:

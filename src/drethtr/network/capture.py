@@ -14,7 +14,7 @@ WARM_UP = 3
 """Steps before one is captured, in which libraries allocate what they need."""
 
 NO_MEMORY = "CUDA error: out of memory"
-"""Part of the message where memory is missing that torch's allocator does not manage."""
+"""Part of the message if memory outside of torch's allocator is missing."""
 
 CAPTURING = Lock()
 """One graph at a time may be captured in a process, whatever its network and GPU."""
@@ -45,7 +45,7 @@ def captured(step: Callable[[], None]) -> Callable[[], None]:
         graph = torch.cuda.CUDAGraph()
         side.wait_stream(here)
         try:
-            # If a capture cannot be ended, torch leaves its stream the current one; here it is not.
+            # If a capture cannot be ended, torch leaves its stream as the current one; this restores the previous one.
             with memory_as_reason(), torch.cuda.stream(side):
                 for _ in range(WARM_UP):
                     step()
@@ -61,7 +61,7 @@ def captured(step: Callable[[], None]) -> Callable[[], None]:
 
 @contextmanager
 def memory_as_reason() -> Iterator[None]:
-    """Let a capture that runs out of memory say so: the error of its end is another one, which may hide the first."""
+    """Report a capture that runs out of memory as such: ending it raises another error, which may hide the first."""
     try:
         yield
     except Exception as error:

@@ -73,7 +73,7 @@ class CTCHead(nn.Module):
         """Add the draft and the reading position to image tokens."""
         if self.inform is None or self.place is None:
             return x
-        # The decoder must not bend the draft to its needs: it is trained to read, by its own loss.
+        # No gradient of the decoder changes the draft, which is trained to read by its own loss.
         seen = draft.detach()
         place = sinusoid(characters_begun(seen), x.shape[-1]).to(x.dtype)
         informed: Tensor = x + self.place(place) + self.inform(seen.softmax(-1).to(x.dtype))
@@ -92,5 +92,5 @@ def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor) -> 
     A line with more characters (plus doubled ones) than steps has no CTC path and does not affect training.
     """
     log_probabilities = logits.float().log_softmax(-1).transpose(0, 1)
-    # Such a line has an infinite loss; one of them would make the gradient of its whole batch infinite.
+    # Such a line has an infinite loss, which would make the gradient of its whole batch infinite.
     return F.ctc_loss(log_probabilities, tokens, steps, lengths, blank=BLANK, reduction="none", zero_infinity=True)

@@ -78,7 +78,7 @@ class MapsHead(nn.Module):
         self.expand = pointwise(width, 2 * width)
         self.project = pointwise(2 * width, width)
         self.leave = pointwise(width, maps)
-        # At first all is text and nothing is anything else, as for a network without these maps.
+        # Initially everything is text and has no other role, as for a network without these maps.
         nn.init.zeros_(self.leave.weight)
         assert self.leave.bias is not None
         nn.init.constant_(self.leave.bias, -3.0)

@@ -54,7 +54,7 @@ def moved(tensor: Tensor, device: torch.device) -> Tensor:
 
 def allow_tf32(allowed: bool) -> None:
     """Let convolutions on GPUs use TF32, as torch does by default, or nothing; for the whole process."""
-    with warnings.catch_warnings():  # some versions of torch warn of new settings, which others lack
+    with warnings.catch_warnings():  # some versions of torch recommend new settings, which other versions lack
         warnings.filterwarnings("ignore", "Please use the new API settings", UserWarning)
         torch.backends.cudnn.allow_tf32 = allowed
         if not allowed:

@@ -47,7 +47,7 @@ class Query(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """How N text tokens of one line weigh what they see in a layer, for pictures.
+    """The attention weights of N text tokens of one line in a layer, for drawing.
 
     image  (H, N, I)  attention to each image token; sums to 1
     text   (H, N, N)  weight of each earlier token: softmax weights, or |Q Kᵀ| ⊙ D
@@ -72,7 +72,7 @@ class PastMixer(nn.Module, ABC, Generic[State]):
 
     def mix_tree(self, query: Query, state: State, tree: Tree) -> tuple[Tensor, State]:
         """Mix for the nodes of a tree; the states have a row per text of the tree."""
-        # A row for each text, as if there were no tree; a node takes its result from any text that has it.
+        # One row per text, as if there were no tree; a node takes its result from any text that contains it.
         mixed, state = self(query.spread(tree), state, dropout=0.0)
         return tree.gather(mixed), state
 
@@ -125,13 +125,14 @@ class Retention(PastMixer[RetentionCache | AncestralCache]):
     ) -> tuple[Tensor, RetentionCache | AncestralCache]:
         x, q, text = query
         scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
-        # Three forms of one result: a token of a search, a whole text in training and scoring, a very long text.
+        # Three forms of one result: for a token of a search, a whole text in training and scoring, and a very long
+        # text.
         if q.shape[2] == 1 and not dropout:
             state = state.followed_by(text, log_decay)
             return state.read(scaled, normalize=self.normalize).to(q.dtype), state.absorb_if_full()
         assert isinstance(state, RetentionCache), "a search on a GPU writes one token at a time"
         if q.shape[2] <= CHUNK:
-            # What is waiting has to be in the memory before a whole text is read after it.
+            # Buffered tokens must be absorbed into the memory before a whole text follows.
             state = state.absorb_latest()
             read = recall(scaled, *text, log_decay, state.memory, normalize=self.normalize, dropout=dropout)
             return read.to(q.dtype), state.followed_by(text, log_decay)

@@ -3,7 +3,7 @@
     encode_image  images → keys and values for the text, in every layer    once per line
     decode_text   tokens, image memory, state → logits, state              a whole text, or one token
 
-Training decodes the whole text in one call, reading one token per call, with the same code.
+Training decodes a whole text per call, a search one token per call, with the same code.
 """
 
 from collections.abc import Sequence
@@ -100,7 +100,7 @@ class DRetHTR(nn.Module):
         for block in blocks:
             x, kept = block.image(x, mask)
             layers.append(contiguous_copy(kept))
-        # Behind the last layer only the CTC head reads image tokens; without it, their keys and values are enough.
+        # After the last layer only the CTC head reads image tokens; without one, their keys and values are enough.
         if self.ctc is None or draft is None:
             return BatchMemory((*layers, contiguous_copy(last.kept_of_image(x))), mask, None)
         x, kept = last.image(x, mask)
@@ -120,7 +120,7 @@ class DRetHTR(nn.Module):
         """The state before the first token, for `beams` rows per line."""
         layers = []
         for block, kept in zip(self.blocks, memory.layers, strict=True):
-            # Shape, type and device are all that is taken from it: beams do not copy the image.
+            # Only shape, type and device are taken from it, so beams do not copy the image.
             like = KeyValue(*(part[:1].expand(part.shape[0] * beams, -1, -1, -1) for part in kept))
             layers.append(block.initial_state(like))
         return DecoderState(0, tuple(layers))
@@ -182,7 +182,7 @@ def initialize(part: nn.Module) -> None:
 
 
 def contiguous_copy(kept: KeyValue) -> KeyValue:
-    """Copy keys and values, unless gradients are needed: as views, they would keep the queries in memory as well."""
+    """Copy keys and values, unless gradients are needed: as views, they would also keep the queries in memory."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
 
 

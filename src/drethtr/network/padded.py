@@ -73,7 +73,8 @@ class Padded(NamedTuple):
         """Mean over all rows and the columns of each line, (B, C, 1, 1)."""
         rows, columns = self.pixels.shape[2:]
         share = valid(self.widths, columns) / (rows * self.widths[:, None])
-        # As a product: the gradient of a sum has another memory layout than the pixels, and takes five times as long.
+        # As a product, since the gradient of a sum has a different memory layout than the pixels, and takes five times
+        # as long.
         shares = share.to(self.pixels.dtype)[:, None].expand(-1, rows, -1).flatten(1)
         return (shares[:, None] @ self.pixels.flatten(2).mT).mT[..., None]
 

@@ -39,7 +39,7 @@ def cast(network: DRetHTR, dtype: torch.dtype) -> DRetHTR:
     coarse = deepcopy(network).requires_grad_(False)
     fold_norms(coarse.backbone)
     for module in coarse.backbone.modules():
-        # Batch norms take inputs of any precision, and suffer from rounding.
+        # Batch norms stay in float32: they take inputs of any precision, and suffer from rounding.
         if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
             module.to(dtype)
     for part in (*coarse.encoder, *coarse.blocks):

@@ -1,9 +1,9 @@
 """Beam search that stays on a GPU from the first token to the last.
 
-`stepwise.beam_search` asks the network for one step, fetches its scores and chooses in numpy: on a GPU, that waits for
-the host at every token. Here a step is a few hundred kernels over tensors that keep their places, which a CUDA graph
-launches at once; the host only asks now and then whether all lines are done. Without a GPU the same step is called, so
-that tests compare it with `beam_search`, text by text.
+`stepwise.beam_search` runs one step of the network, fetches its scores and chooses in numpy: on a GPU, every token then
+waits for the host. Here a step is a few hundred kernels over tensors with fixed addresses, which a CUDA graph launches
+at once; the host only checks now and then whether all lines are done. Without a GPU the same step is called, so that
+tests compare it with `beam_search`, text by text.
 
 Finished lines stay in the batch, where `beam_search` drops them. No line affects another one in either.
 
@@ -33,7 +33,7 @@ from drethtr.recognition.decoding.stepwise import BeamSearch, Candidates, Hypoth
 from drethtr.text.tokenizer import BOS
 
 ROOM = 64
-"""Tokens for which a search first has room; then twice as many, and so on, each with a graph of its own."""
+"""Initial room for tokens of a search; then twice as much, and so on, each with its own graph."""
 
 
 def room_for(tokens: int) -> int:
@@ -69,7 +69,7 @@ KEPT_SHARE = 0.25
 
 
 class Shape(NamedTuple):
-    """What a captured step depends on."""
+    """The sizes and settings that a captured step depends on."""
 
     lines: int
     image: int
@@ -171,7 +171,7 @@ class ResidentSearch:
         yield from (part for cache in self.caches for part in (*cache.written, cache.fade))
 
     def take_over(self, smaller: "ResidentSearch") -> None:
-        """Go on with a batch for which another search has no more room."""
+        """Take over a batch from a search that has no more room."""
         for ours, theirs in zip(self.tensors(), smaller.tensors(), strict=True):
             ours[tuple(map(slice, theirs.shape))] = theirs
 
@@ -198,7 +198,7 @@ class ResidentSearch:
         self.ancestry.end_step(parents)
 
     def write(self, parents: Tensor, tokens: Tensor, gains: Tensor) -> None:
-        """Let each row continue the text of its parent, close the texts that end, and drop those without hope."""
+        """Let each row continue the text of its parent, close the texts that end, and drop those that cannot win."""
         texts, position, shape = self.texts, self.ancestry.position, self.shape
         for part in texts:
             part.copy_(part[parents])
@@ -246,7 +246,7 @@ class ResidentSearches:
         """
         keys = memory.layers[0].keys
         lines = keys.shape[0]
-        # Streams, graphs and kernels are those of the current GPU, which need not be the network's.
+        # Streams, graphs and kernels use the current GPU, which may not be the network's.
         with self.turn, torch.cuda.device(keys.device) if keys.is_cuda else nullcontext():
             found = self.run_batch(memory, wanted)
         rows = np.arange(lines * wanted.beams).reshape(lines, -1)
@@ -265,7 +265,7 @@ class ResidentSearches:
             if step % CHECKED == 0 and search.done():
                 break
         if not search.finite:
-            self.kept.clear()  # what is not finite would stay in their tensors
+            self.kept.clear()  # non-finite values would stay in their tensors
             raise FloatingPointError("logits that are not finite")
         return search.candidates()
 
@@ -282,7 +282,7 @@ class ResidentSearches:
         """A new search of this shape."""
         with suppress(torch.cuda.OutOfMemoryError):
             return ResidentSearch(self.network, shape, like, kernels_for(like))
-        self.kept.clear()  # what others keep may be all that is missing
+        self.kept.clear()  # freeing the other searches may give enough memory
         return ResidentSearch(self.network, shape, like, kernels_for(like))
 
     @property

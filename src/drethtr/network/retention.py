@@ -97,7 +97,7 @@ def recall(
     dropout: float = 0.0,
 ) -> Tensor:
     """The output for the last M of N tokens, q (B, H, M, K): (Q Kᵀ ⊙ D) V, plus the decayed state before them."""
-    # Sums of log γ over hundreds of tokens: in half precision the last digits would move whole tokens.
+    # Sums of log γ over hundreds of tokens: in half precision, rounding would amount to whole tokens.
     exact = torch.promote_types(q.dtype, torch.float32)
     fade, asking = log_decay.to(exact).cumsum(-1), q.shape[2]
     own = fade[..., -asking:]
@@ -110,7 +110,7 @@ def recall(
     weights = F.dropout(q @ k.mT * decay, dropout) if dropout else q @ k.mT * decay
     read, mass = weights.to(v.dtype) @ v, decay.sum(-1)
     if state is not None:
-        # What was absorbed before has faded by all tokens since, these included.
+        # The absorbed memory has decayed by all tokens since, including these.
         read = read + own.exp()[..., None] * (q.to(state.memory.dtype) @ state.memory)
         mass = mass + own.exp() * state.mass[..., None]
     return read / mass[..., None].sqrt() if normalize else read

@@ -68,7 +68,7 @@ def stack_trees(trees: Sequence[TextTree]) -> tuple[Tensor, Tree]:
     length = max(len(path) for tree in trees for path in (*tree.paths, [0]))
     tokens = torch.tensor([tree.tokens + [PAD] * (nodes - len(tree.tokens)) for tree in trees])
     homes = torch.tensor([tree.homes + [(0, 0)] * (nodes - len(tree.homes)) for tree in trees])
-    # Paths beyond the end of a text point to the root: what is computed there, no node gathers.
+    # Paths beyond the end of a text point to the root; no node gathers what is computed there.
     paths = torch.zeros(len(trees), texts, length, dtype=torch.long)
     for own, tree in zip(paths, trees, strict=True):
         for row, path in zip(own, tree.paths, strict=False):

@@ -36,7 +36,7 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
     if missing := [named(name) for name in wanted.keys() - weights.keys()]:
         return f"the weights lack {first_of(sorted(missing))}, which this network has"
     if extra := [named(name) for name in weights.keys() - wanted.keys()]:
-        return f"this network has no place for the weights {first_of(sorted(extra))}"
+        return f"this network does not use the weights {first_of(sorted(extra))}"
     others = []
     for name, weight in weights.items():
         own = wanted[name]

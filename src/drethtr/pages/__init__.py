@@ -3,16 +3,16 @@
 page = transcribe_page("letter.jpg", Recognizer.load())
 open_job(["scans/"], "out", ["alto", "pdf"]).run(Recognizer.load)
 
-inputs.py, catalog.py          which files are meant, and what each of them is
+inputs.py, catalog.py          find the files to read, and what kind each of them is
 mets.py, iiif.py, volume.py    files that list the images of a volume
-source.py, selection.py        pages to read, with the lines they come with; which of them, and where results go
-segmentation.py, segment.py    how lines are found; finding them is all that segment.py does
+source.py, selection.py        pages to read, with their given lines; which pages to read, and where results go
+segmentation.py, segment.py    how lines are found; segment.py finds lines without reading them
 transcribe.py                  a page from scan to text
 line_reading.py, placing.py    its lines, cut out, read and turned; their places in whole pixels
 flags.py                       doubts about a page as a whole
 opening.py, job.py, events.py  many files: planned, read one after the other, and reported
 task.py, plan.py, record.py    a file and its results; what is left to do; how each result was made
-results.py                     files that are written, but never over the work of a person
+results.py                     writes results, but never over a person's work
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """What input files are: images, PDFs, descriptions of pages, lists of pages. Each is opened once.
 
-What is found holds as long as size and time of the file stay the same, so that it is kept in the record of the results
-(`record.py`), and a later run opens no file that has not changed.
+The facts about a file hold as long as its size and time stay the same. They are kept in the record of the results
+(`record.py`), so that a later run opens no file that has not changed.
 """
 
 import json
@@ -40,7 +40,7 @@ class Kind(StrEnum):
 
 
 class Facts(NamedTuple):
-    """What a file was found to be.
+    """Facts about a file.
 
     frames     of an image or PDF: the frames that are its pages
     is_line    of an image: whether it has the shape of a single line
@@ -57,7 +57,7 @@ class Facts(NamedTuple):
     made_here: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as plain values, without those that say nothing."""
+        """The facts as plain values, without those that have their default."""
         usual = Facts._field_defaults
         return {name: value for name, value in self._asdict().items() if name == "kind" or value != usual[name]}
 
@@ -78,30 +78,31 @@ class Facts(NamedTuple):
 
 
 REST = tuple(Facts._field_defaults.items())[1:]
-"""The last fields of `Facts` with their usual values."""
+"""The last fields of `Facts` with their defaults."""
 
 
 class Catalogued(NamedTuple):
-    """What a file was when it had this size and time."""
+    """The facts about a file when it had this size and time."""
 
     state: str
     facts: Facts
 
 
 class Folders:
-    """What is in folders. A folder is listed once, since a call for each of its files is slow on a network.
+    """The content of folders. A folder is listed once, since a call for each of its files is slow on a network drive.
 
-    A file that a listing lacks is looked for all the same: some file systems have several spellings of a name.
+    A file that a listing lacks is still looked up, since on some file systems a name has several spellings.
     """
 
     def __init__(self) -> None:
-        # By the text of paths: to hash, compare or split a `Path` takes longer than all else done for a finished page.
+        # Keys are strings: hashing, comparing or splitting a `Path` takes longer than all else done for a finished
+        # page.
         self.listed: dict[str, list[os.DirEntry[str]]] = {}
         self.entries: dict[str, os.DirEntry[str]] = {}
         self.real: dict[str, str] = {}
 
     def forget(self) -> None:
-        """Look again from now on."""
+        """Forget all listings, so that folders are listed again."""
         self.listed.clear()
         self.entries.clear()
         self.real.clear()
@@ -164,7 +165,7 @@ class Folders:
         return 0
 
     def resolved(self, path: Path) -> str:
-        """The path of a file without links in it, as text that is equal for equal paths."""
+        """The path of a file with links resolved, as text that is equal for equal paths."""
         if (entry := self.entry(path)) is None:
             return os.path.normcase(path.resolve())
         folder = os.path.dirname(path)  # noqa: PTH120 - see `__init__`
@@ -174,7 +175,7 @@ class Folders:
 
 
 class Catalog:
-    """What files are: as an earlier run found them if they have not changed, else by opening them.
+    """Facts about files: from an earlier run if they have not changed, else by opening them.
 
     Args:
         known: Files by their absolute paths, from a record.
@@ -186,7 +187,7 @@ class Catalog:
         self.seen = dict(known or {})
         self.new: dict[str, Catalogued] = {}
         self.folders = Folders()
-        self.current: dict[str, Facts] = {}  # of files in folders that were listed, where they cannot change any more
+        self.current: dict[str, Facts] = {}  # of files in listed folders, which count as unchanged from then on
 
     def facts(self, path: Path) -> Facts:
         """What a file is.
@@ -211,12 +212,12 @@ class Catalog:
         return None
 
     def forget_folders(self) -> None:
-        """Look again from now on whether files have changed."""
+        """Check again whether files have changed."""
         self.current.clear()
         self.folders.forget()
 
     def keep(self, path: Path, place: str, seen: Catalogued) -> None:
-        """Keep what a file is, also for later runs unless the file is gone by then."""
+        """Keep the facts about a file, also for later runs unless the file is gone by then."""
         self.current.pop(str(path), None)
         self.seen[place] = seen
         if archive_of(path) is None:
@@ -228,7 +229,7 @@ class Catalog:
             facts = self.facts(path)
         except DataError:
             return False
-        if facts.made_here is None:  # looking into a PDF takes long, and few have the name of a scan
+        if facts.made_here is None:  # opening a PDF takes long, and few have the name of a scan
             facts = facts._replace(made_here=pdf_made_here(path))
             place = os.path.abspath(path)  # noqa: PTH100 - as above
             self.keep(path, place, Catalogued(self.seen[place].state, facts))
@@ -279,5 +280,5 @@ def is_manifest_data(data: bytes) -> bool:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
-        return MANIFEST in data[:HEAD]  # damaged, as is said when it is read
+        return MANIFEST in data[:HEAD]  # damaged, which is reported when it is read
     return isinstance(content, dict) and MANIFEST.decode() in json.dumps(content.get("@context"))

@@ -101,7 +101,7 @@ PageEvent: TypeAlias = Planned | Skipped | PageRead | FileRead
 class JobSummary(NamedTuple):
     """Numbers of files done, now or earlier, and of files, pages and results that failed; and counts of doubts.
 
-    stale  how many of the failed are files whose results of other settings were kept
+    stale  how many of the failed files have results of other settings, which were kept
     """
 
     done: int

@@ -1,7 +1,7 @@
 """IIIF manifests (Presentation API 3 and 2): the pages of a volume in a library, with the addresses of their images.
 
-Each image painted on a canvas is a page. One that cannot be asked for, and a canvas without any, is an `AbsentPage`
-with its reason.
+Each image painted on a canvas is a page. An image that cannot be requested, and a canvas without any, is an
+`AbsentPage` with its reason.
 """
 
 import json
@@ -48,7 +48,7 @@ class Painted(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is an image as it is."""
+        """Whether it is the whole image, not rotated."""
         return self.region == "full" and self.rotation == "0"
 
 
@@ -59,7 +59,7 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
         DataError: if it cannot be read, is a collection, or has no pages.
     """
     manifest = read_manifest(path)
-    # Version 3 has the canvases themselves, version 2 those of its first sequence; others are other orders of the same.
+    # Version 3 has the canvases themselves, version 2 those of its first sequence; others only reorder them.
     inside = objects(manifest, "items") or objects(next(iter(objects(manifest, "sequences")), {}), "canvases")
     canvases = [item for item in inside if kind_of(item) == "Canvas"]
     if not canvases:
@@ -91,18 +91,18 @@ def pages_of(path: Path, canvas: JSONObject) -> Iterator[VolumePage]:
     """The pages of a canvas: one for each image painted on it, else one that cannot be read."""
     bodies = list(painted_on(canvas))
     images = [next(filter(None, map(painted, choices(body))), None) for body in bodies]
-    # Words and sounds beside an image are no pages; alone, they are what the page has.
+    # Text and sound beside an image are ignored; without an image, they are named in the reason.
     shown = [(body, image) for body, image in zip(bodies, images, strict=True) if image or says_image(body)]
     if not shown:
         kinds = ", ".join(dict.fromkeys(kind_of(body) or "something without a type" for body in bodies))
-        yield AbsentPage(path, reason=f"the manifest has no image of it{kinds and f', only {kinds}'}")
+        yield AbsentPage(path, reason=f"the manifest has no image of this page{kinds and f', only {kinds}'}")
     for body, image in shown:
         addresses = tuple(addresses_of(image, canvas)) if image is not None else ()
         if image is None or not addresses:
             part = (
                 "" if image is None or image.is_whole else "; no image service gives the part that the manifest names"
             )
-            yield AbsentPage(path, reason=f"its {kind_of(body)} {id_of(body)} has no address of an image{part}")
+            yield AbsentPage(path, reason=f"its {kind_of(body)} {id_of(body)} has no image address{part}")
             continue
         # Positions on one of several images, or on a part, are not positions on the canvas.
         place = canvas_of(canvas) if len(shown) == 1 and image.is_whole else None
@@ -157,12 +157,13 @@ def painted(body: JSONObject) -> Painted | None:
 def addresses_of(painted: Painted, canvas: JSONObject) -> Iterator[str]:
     """The addresses of an image: the best size first, the address in the manifest last.
 
-    An image service is asked for all pixels, or for `SIDE` of them, by width: even the simplest services support that.
+    An image service is asked for the full size, or for a width that limits the longer side to `SIDE`: even the simplest
+    services support that.
     """
     image, region, rotation = painted.image, painted.region, painted.rotation
     for service in (*objects(image, "service"), *objects(image, "services")):
         version, place = version_of(service), id_of(service).rstrip("/")
-        # Services of level 0 are folders of tiles: they scale nothing, so only the address in the manifest is left.
+        # Services of level 0 are folders of tiles and cannot scale, so only the address in the manifest is left.
         if version and place and "level0" not in json.dumps(service.get("profile")):
             width, height = (size_of(image, side) or size_of(canvas, side) for side in ("width", "height"))
             if region[0].isdigit():

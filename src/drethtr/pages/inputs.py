@@ -198,7 +198,7 @@ def best_descriptions(described: Mapping[Path, Path | None], catalog: Catalog) -
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
-    """Files that are named like the result for another of the files, or for one of its pages."""
+    """Files with the name of a result for another of the files, or for one of its pages."""
     results: set[Path] = set()
     if not endings:
         return results

@@ -1,12 +1,12 @@
 """Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept.
 
-Who decides whether a page is read, in this order:
+What decides whether a page is read, in this order:
 
 1. `open_selected`: files that cannot be opened are left out; they count as failed.
 2. `Planner.difference`: a file is left out if one of its results was made with other settings or from other files, as
    the record of its folder says. The results are kept and count as failed.
-3. `FileTask.is_written`: a file is done if all its results exist and, as the record says, lack no pages. One that is
-   updated in place never is: only reading it shows which lines lack text.
+3. `FileTask.is_written`: a file is done if all its results exist and, as the record says, lack no pages. A file that is
+   updated in place is never done: only reading it shows which lines lack text.
 4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results are complete by
    then, or at the end (`Claims.settle`).
 5. `Run.corrected`: results on which people or other programs have worked describe their pages, for other results.
@@ -17,9 +17,9 @@ Then `Run.write` decides about each result: it is written if it does not exist, 
 results on which a person has worked or that another program wrote (`refuse_replacing_results` asks before reading,
 `write_result` after it), and lines that a person reviewed (`PageJob.keeps`).
 
-Who writes: `PageJob.run` what the inputs are, before reading; `PageCache` each page of a file with several,
-until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it is made: after
-it, but before it if it lacks pages, so that no result looks complete that is not.
+What writes: before reading, `PageJob.run` records what the inputs are. `PageCache` keeps each page of a file with
+several, until all its results are complete. `write_result` or `write_update` writes a result. The `Recorder` records
+how it was made: after it is written, but before that if it lacks pages, so that no incomplete result looks complete.
 """
 
 from collections import deque
@@ -57,7 +57,7 @@ DESCRIBING = "page", "alto", "json"
 """Formats of results that can describe a page when it is read again, best first."""
 
 READ_TOGETHER = 64
-"""Images of single lines that are read together: fewer than would be fastest, as a user waits for the first of them."""
+"""Images of single lines that are read together: fewer than would be fastest, as a user waits for the first result."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +104,7 @@ class PageJob:
         output, folders, records = self.selection.output, self.selection.catalog.folders, self.selection.records
         if output is not None and (self.force or not all(task.is_written(folders.is_there) for task in self.tasks)):
             make_folder(output)
-        recognizer = load()  # after what can refuse the job, since it takes longest
+        recognizer = load()  # after everything that can refuse the job, since loading takes longest
         planner = Planner(partial(self._made, recognizer), records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
@@ -113,7 +113,7 @@ class PageJob:
             # Before reading, while what was seen in the folders still holds.
             claims.tidy(plan.done, folders)
             for task in plan.done:
-                planner.forget_pages(task)  # of a process that was killed after writing everything
+                planner.forget_pages(task)  # left by a process that was killed after writing everything
             self._keep_catalog()
             run = Run(self, recognizer, planner, claims, report, on_line, len(plan.done), failed + stale)
             run.read(plan.waiting)
@@ -175,7 +175,7 @@ class Run:
 
     @cached_property
     def page_reader(self) -> PageReader:
-        """Reads pages that are no images of single lines."""
+        """Reads pages that are not images of single lines."""
         return PageReader(self.recognizer, self.job.segmentation, self.job.keeps, self.on_line)
 
     @cached_property
@@ -190,7 +190,7 @@ class Run:
 
     def read(self, tasks: Iterable[FileTask]) -> None:
         """Read files and write their results: images of single lines in groups, others page by page."""
-        # Neighbors only, so that results come in the order of the files.
+        # Only neighbors are grouped, so that results come in the order of the files.
         for alone, some in groupby(map(self.corrected, tasks), self.is_line):
             for task, record, sheets in self.lines(some) if alone else self.pages(some):
                 try:
@@ -239,7 +239,7 @@ class Run:
             return False  # reading it tells why
 
     def won(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder]]:
-        """The files that no other process reads, opened, each with what records its results."""
+        """The files that no other process reads, opened, each with its recorder."""
         for task in filter(self.claims.win, tasks):
             try:
                 if self.job.force:
@@ -296,7 +296,8 @@ class Run:
     ) -> Iterator[tuple[FileTask, Recorder, Original, Segment]]:
         """Each page of each file. While a page is read, other threads segment the next ones that were not read before.
 
-        A third of the work on a page is to open it, find its lines and cut them out; hence the number of threads.
+        A third of the work on a page is opening it, finding its lines and cutting them out; hence the number of
+        threads.
         """
         threads = self.recognizer.threads
         ahead = max(1, threads // 3) if threads > 1 else 0
@@ -304,7 +305,7 @@ class Run:
             waiting = deque[tuple[FileTask, Recorder, Original, Segment]]()
             for task, record in self.won(tasks):
                 if self.job.force and task.cache is not None:
-                    task.cache.remove()  # or the pages of the last run would be taken for this one's
+                    task.cache.remove()  # or pages of the last run would be used for this one
                 for original in task.originals:
                     is_read = task.cache is not None and task.cache.has(original, read_by)
                     segment = partial(self.segment, original, max(1, threads // (ahead + 1)))
@@ -382,7 +383,7 @@ class Run:
             for path, document in task.documents(name, format, sheets, self.provenance):
                 if self.job.force or not is_there(path) or lacks < records.lacking(path):
                     content = format.write(document)
-                    if lacks:  # recorded first: a process that is killed in between leaves no file that looks complete
+                    if lacks:  # recorded first: a process killed in between leaves no file that looks complete
                         record(name, path, lacks, content)
                     write_result(path, content, is_spared=partial(is_copy, records=records, pages=document.pages))
                     if not lacks:
@@ -392,7 +393,7 @@ class Run:
 
 
 def texts_of_people(original: Original) -> int:
-    """The number of given lines with a text that no program states a confidence for, and that is not kept.
+    """The number of given lines that are read although they have a text without confidences, apparently a person's.
 
     Raises:
         DataError: if their description can no longer be read.

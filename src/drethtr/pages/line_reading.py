@@ -25,10 +25,10 @@ PROBES = 6
 """Number of lines tried upside down: the longest ones."""
 
 BETTER = 0.1
-"""Minimum gain in confidence for lines to be turned upside down."""
+"""Minimum gain in confidence for lines to be turned."""
 
 ReadLines: TypeAlias = Callable[[Sequence[Line]], list[Reading]]
-"""Reads lines as `Recognizer.read_lines` does; an editor or server passes one that lets others take turns."""
+"""Reads lines as `Recognizer.read_lines` does; an editor or server passes one that lets other requests take turns."""
 
 
 class ReadLine(NamedTuple):
@@ -72,7 +72,7 @@ def read_strips(
 
 
 def upright(gray: Line, reads: Mapping[int, ReadLine], recognizer: Recognizer, read: ReadLines) -> dict[int, ReadLine]:
-    """The lines, with those of a direction turned and read again if they are upside down."""
+    """The lines; those of one writing direction are turned and read again if they are upside down."""
     found, numbers = dict(reads), list(reads)
 
     def read_turned(some: Sequence[int]) -> dict[int, ReadLine]:

@@ -1,7 +1,7 @@
 """METS: the pages of a volume in order, as libraries, OCR-D, Transkribus and eScriptorium list them.
 
 Nothing that is listed is left out silently: each page of the structure becomes a page that is read, or an `AbsentPage`
-with its reason. What a page lists is counted before anything is filtered.
+with its reason. The files of a page are counted before any are filtered out.
 """
 
 import re
@@ -32,7 +32,7 @@ SMALL = re.compile(r"(?<![^\W_])(THUMB[A-Z]*|MIN|TEASER|PREVIEW)(?![^\W_])")
 """A word in the USE of images too small to read: `THUMBS`, `thumbnail image`, `OCR-D-THUMBS`."""
 
 SMALL_PLACE = re.compile(r"thumb", re.IGNORECASE)
-"""What addresses of small images have in common, if nothing else distinguishes them from the image of the page."""
+"""A word in addresses of small images, if nothing else distinguishes them from the image of the page."""
 
 UNKNOWN_TYPES = ("", "application/octet-stream")
 """Media types that do not say what a file is."""
@@ -58,7 +58,7 @@ class ListedFile(NamedTuple):
         return bool(self.place) and SMALL.search(self.use) is None and (has_no_type or self.is_of("image/", *IMAGES))
 
     def is_of(self, type: str, *others: str) -> bool:
-        """Whether its media type or its extension is one of some."""
+        """Whether its media type or its extension is one of these."""
         name = parts_of(self.place).path.lower()
         return any(self.type.startswith(kind) or name.endswith(kind) for kind in (type, *others))
 
@@ -125,7 +125,7 @@ def divisions_of(structure: Element) -> Iterator[Element]:
     least the type. The volume itself, around all other parts, may have files, but is not a page.
     """
     inside = structure.all("div")
-    # A stable sort by a number as large as somebody wrote; a single part without ORDER leaves all as they are.
+    # A stable sort by ORDER, a number of any size; if one part has no ORDER, all keep their places.
     if all(division.attributes.get("ORDER", "").isdecimal() for division in inside):
         inside.sort(key=lambda division: float(division.attributes["ORDER"]))
     for division in inside:
@@ -172,8 +172,8 @@ def pages_of(path: Path, division: Element, listed: Mapping[str, ListedFile]) ->
 def best_images(path: Path, files: Sequence[ListedFile]) -> Sequence[ListedFile]:
     """The images of the best group of a page; of images that differ in their extension only, the first.
 
-    Groups with images on this machine come first, then those known as large. Libraries invent names, so that of
-    groups with unknown ones the largest image decides.
+    Groups with images on this machine come first, then those known as large. Libraries invent group names, so among
+    groups with unknown names the largest image decides.
     """
     groups: dict[str, dict[str, ListedFile]] = {}
     for file in filter(lambda file: file.is_image, files):
@@ -222,8 +222,8 @@ def listing(names: Sequence[str]) -> str:
 def local_pages(
     path: Path, images: Sequence[ListedFile], descriptions: Sequence[Path], unopened: Sequence[Path]
 ) -> Iterator[VolumePage]:
-    """A page for each image, with its description: that which names it, if there are several images."""
-    # Later groups of OCR-D are later steps: of one page the last description has most in it.
+    """A page for each image, with its description; if there are several images, the description that names it."""
+    # Later groups of OCR-D come from later steps, so the last description of a page is the most complete.
     unused = list(descriptions[-1:] if len(images) == 1 else (*descriptions, *unopened))
     instead = (f"{file}: cannot be opened; {unused[0]} is used instead" for file in unopened)
     remarks = tuple(map(as_given, instead)) if len(images) == 1 else ()
@@ -232,7 +232,7 @@ def local_pages(
         if place is None:
             yield AbsentPage(path, reason=missing(image))
             continue
-        # By the image that each names: nothing says that they are listed in the order of the images.
+        # Matched by the image that each names: they may be listed in another order than the images.
         own = next((file for file in unused if len(images) == 1 or image_named_in(file) == place.name), None)
         if own is not None:
             unused.remove(own)
@@ -265,7 +265,7 @@ def missing(image: ListedFile) -> str:
 def descriptions_among(folder: Path, files: Sequence[ListedFile]) -> tuple[Sequence[Path], Sequence[Path]]:
     """The files that describe a page, and those that cannot be opened if others can.
 
-    That is its PAGE files, else its ALTO files; of several groups, the last, from the latest step.
+    These are its PAGE files, else its ALTO files; of several groups the last, from the latest step.
     """
     found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}, b"": {}}
     for file in files:

@@ -52,7 +52,7 @@ def open_job(
         DataError: as `open_selected`.
     """
     for name, given in (("inputs", inputs), ("formats", formats)):
-        if isinstance(given, str):  # a sequence of strings, too: its characters
+        if isinstance(given, str):  # a string is also a sequence of strings: its characters
             raise ConfigError(f"{name} must be a list; for a single one: [{given!r}]")
     folder = None if output is None else Path(output)
     wanted = formats_named(formats)
@@ -101,7 +101,7 @@ def open_selected(
             errors.append(error)
         else:
             prepared[file] = originals
-    # Only now is known whether all files are lines, on which the form of `json` depends.
+    # Only now is it known whether all files are lines, on which the form of `json` depends.
     if not of_lines and (for_lines := {*formats} - FORMATS.keys()):
         raise ConfigError(f"{min(for_lines)} must be the only format, for line images only; use csv otherwise")
     known = LINE_FORMATS if of_lines else FORMATS

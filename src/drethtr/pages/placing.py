@@ -1,4 +1,4 @@
-"""Put what was read in its place on the page, in whole pixels of the page."""
+"""Place readings on the page, in whole pixels of the page."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -44,7 +44,7 @@ def placed_line(id: str, line: FoundLine, text: Transcription | None, width: int
 def merged(line: TextLine, read: TextLine) -> TextLine:
     """A given line with its reading, the baseline or polygon that it lacked, and its baseline in writing direction.
 
-    Tags of its text are at their places in the new one.
+    Tags of its text are moved to their places in the new text.
     """
     known = line.baseline if line.baseline and read.baseline and runs_as(line.baseline, read.baseline) else None
     text = read.transcription

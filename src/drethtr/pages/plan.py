@@ -31,7 +31,7 @@ OTHER_SCAN = "made from different files with these names"
 """The difference reported for a result whose scan, or its description, has changed."""
 
 SAME_RUN = 1_000_000_000
-"""Nanoseconds between results of a page that a run writes one after the other; only after more are they opened."""
+"""Results of a page that were written within this many nanoseconds are of one run, and not opened to compare."""
 
 
 @dataclass
@@ -40,10 +40,10 @@ class JobPlan:
 
     waiting     files to read
     done        files with all results
-    unrecorded  those of both that have a result which the record does not know; the result is kept
+    unrecorded  those of both kinds with a result that the record does not know; the result is kept
     refused     files with stale results, by what differs; the results are kept
-    outdated    those done in one of whose results a person has worked since the others were written, and those waiting
-                that are updated in place and are newer than other results, which are kept
+    outdated    files done, one of whose results a person has changed since the others were written; and waiting files
+                that are updated in place and newer than their other results, which are kept
     """
 
     waiting: list[FileTask] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Planner:
         return plan
 
     def is_outdated(self, task: FileTask) -> bool:
-        """Whether a person has worked on a result, or anybody on the file itself, since other results were written."""
+        """Whether a result was changed by a person, or the file itself by anybody, since other results were written."""
         if task.in_place:
             changed = self.folders.time_of(task.path)
             return any(0 < self.folders.time_of(path) < changed - SAME_RUN for _, path in task.results)
@@ -109,7 +109,7 @@ class Planner:
         )
 
     def adopt_notes(self, task: FileTask) -> None:
-        """Move what drethtr 0.2 noted about results that lack pages into the record.
+        """Move the notes of drethtr 0.2 about results that lack pages into the record.
 
         Raises:
             DataError: if a record cannot be read or written, or a note is a link.
@@ -156,11 +156,11 @@ class Planner:
         """Whether results were made from the files of a task, as these are now."""
         try:
             state = self.folders.state_of(task.sources)
-            # Others may have been made from a result that a person corrected; see `is_outdated`.
+            # Updated results may be made from one that a person corrected; see `is_outdated`.
             own = any(path.suffix in DESCRIPTIONS for _, path in task.results)
             if all(entry.state == state or (own and entry.state.startswith(f"{state} ")) for entry in known):
                 return True
-            # Size or time differ, as after copying a folder: only the content is certain.
+            # Size or time differ, as after copying a folder; only the content decides.
             digest = digest_of(task.sources).hex()
         except DataError:
             return True  # reading it tells why
@@ -181,7 +181,7 @@ class Planner:
         """A file that is about to be read, with its description open, and a function that records its results."""
         state = digest = ""
         with suppress(DataError):  # reading it tells why
-            # The state first: a file that changes after this moment must look changed to the next run.
+            # State before content: a file that changes after this moment must look changed to the next run.
             state = state_of(task.sources) if task.results else ""
             task = task.opened()
             digest = digest_of(task.sources, task.contents).hex() if task.results else ""
@@ -231,10 +231,10 @@ class Claims:
         """Claim a file; if that succeeds, no other process reads it until it is released."""
         stack = ExitStack()
         try:
-            # The first result stands for all: every process that reads the file would write it.
+            # The claim is on the first result: every process that reads the file would write it.
             for path in task.wanted[:1]:
                 stack.enter_context(claimed(path))
-            # Before hours of reading: many ranges of pages make a name that is too long for the file system.
+            # Fail before hours of reading: a name with many page ranges may be too long for the file system.
             for path in sorted(task.wanted, key=lambda path: len(path.name))[-1:]:
                 with suppress(FileNotFoundError):
                     path.lstat()
@@ -245,7 +245,7 @@ class Claims:
             self.lost.append((task, DataError(f"cannot be written: {error.strerror}", path)))
             stack.close()
             return False
-        # Looked at again under the claim: another process may have finished it since the job was planned.
+        # Checked again under the claim: another process may have finished it since the job was planned.
         if not self.force and self.is_done(task):
             self.done += 1
             stack.close()
@@ -269,7 +269,7 @@ class Claims:
         self.held.pop(task.path, ExitStack()).close()
 
     def settle(self) -> list[DataError]:
-        """At the end: the errors of files that could not be claimed and have no results; the others count as done."""
+        """Return the errors of unclaimed files that have no results in the end; the others count as done."""
         left = [error for task, error in self.lost if self.force or not self.is_done(task)]
         self.done += len(self.lost) - len(left)
         return left

@@ -65,13 +65,13 @@ class Record:
         self.path = folder / RECORD
         refuse_foreign(self.path)
         content = first_bytes(self.path, MAX_BYTES + 1) if is_there(self.path) else b""
-        if len(content) > MAX_BYTES:  # the newest rows would be missing
+        if len(content) > MAX_BYTES:  # a partial read would miss the newest rows
             raise DataError(
                 f"has more than {MAX_BYTES >> 20} MiB; choose another --output, or delete it, "
                 "but then drethtr no longer knows how the results beside it were made",
                 self.path,
             )
-        # A row without its end is that of a killed process; the next one must begin in a row of its own.
+        # A killed process may leave a row without its line break; the next row must begin on a line of its own.
         self.torn = bool(content) and not content.endswith(b"\n")
         self.results: dict[str, Entry] = {}
         self.inputs: dict[str, Catalogued] = {}
@@ -170,7 +170,7 @@ def digest_of(files: Iterable[Path], contents: Mapping[Path, bytes] | None = Non
     """A digest of the contents of files, 16 bytes.
 
     Args:
-        contents: Contents that were read before; other files are opened.
+        contents: Contents that were already read; other files are opened.
 
     Raises:
         DataError: naming a file that cannot be read.

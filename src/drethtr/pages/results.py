@@ -22,10 +22,10 @@ REREAD = "--update --force reads its other lines again"
 ELSEWHERE = "write elsewhere with --output, or delete it"
 
 CHANGED = re.compile(rb"<Created>([^<]*)</Created>\s*<LastChange>(?!\1<)")
-"""The metadata of a PAGE file that was changed after it was made; drethtr never writes that into its own."""
+"""The metadata of a PAGE file that was changed after it was created; drethtr never writes two times into its own."""
 
 SIGNATURE = b"drethtr"
-"""What each of our XML and JSON files says of the program that made it."""
+"""The name of the program that each of our XML and JSON files contains."""
 
 
 def refuse_replacing_results(task: FileTask, records: Records) -> None:
@@ -56,12 +56,12 @@ def is_copy(path: Path, records: Records, pages: Iterable[Page | None]) -> bool:
 
 
 def may_hold_work(path: Path) -> bool:
-    """Whether a result can hold the work of a person; a link counts as what it leads to."""
+    """Whether a result can hold the work of a person; a link counts as its target."""
     return path.resolve().suffix in DESCRIPTIONS
 
 
 def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
-    """Refuse to replace a result on which a person has worked, or that another program wrote, maybe from ours.
+    """Refuse to replace a result on which a person has worked, or that another program wrote or changed.
 
     Raises:
         DataError: saying why, or if it cannot be read.
@@ -86,7 +86,7 @@ def refuse_losing_work(path: Path, remedy: str) -> None:
 def work_in(path: Path) -> str:
     """What a person did to a result, in words; empty if nobody did anything, or it cannot be read.
 
-    Readings in `drethtr edit` and by `--update` are none of it.
+    Readings made in `drethtr edit` or by `--update` do not count.
     """
     if not may_hold_work(path) or not is_there(path):
         return ""
@@ -101,7 +101,7 @@ def work_in(path: Path) -> str:
 
 
 def is_of_others(path: Path) -> bool:
-    """Whether another program was the last to write a file, damaged or not; nobody wrote an empty one.
+    """Whether another program was the last to write a file, damaged or not; False for an empty file.
 
     Raises:
         DataError: if it cannot be read.
@@ -157,8 +157,8 @@ def write_result(
 def write_update(task: FileTask, page: Page, provenance: Provenance, *, replace: bool) -> None:
     """Write the text of a page into its file, or into a copy of it.
 
-    A person may have corrected the file since it was read: only lines get a text that stand where they stood, and have
-    none by now or, to `replace` them, have one that nobody has reviewed.
+    A person may have corrected the file since it was read. So a line gets its text only if it is where it was and still
+    has none or, with `replace`, a text that nobody has reviewed.
 
     Raises:
         DataError: if it cannot be written, or a person has worked on the copy.

@@ -54,7 +54,7 @@ def segment_file(
 
     Args:
         force: Replace them, unless a person has corrected one, it was edited, or another program wrote it.
-        report: Called with what is odd in a description and was left out.
+        report: Called with each remark on values of a description that were left out.
         skip: Called with the error of each page that cannot be used, or whose file cannot be written or replaced.
     """
     count = None

@@ -27,7 +27,7 @@ class Segmentation:
     outlines: Outlines = field(default=Outlines.AUTO, kw_only=True)
 
     def prepare(self, original: Original) -> Original:
-        """The original, without its given lines if they are not used; if lines must be given and are not, its error."""
+        """The original, without given lines that are not used; an error if lines must be given and are not."""
         return original if original.outlines is self.outlines else replace(original, outlines=self.outlines)
 
     def finder_name(self, original: Original) -> str:
@@ -39,7 +39,7 @@ class Segmentation:
         return finder_named(self.finder_name(original))
 
     def layout(self, original: Original, gray: Line, threads: int) -> Layout:
-        """What is found on a page, or a part of one, that has no given lines."""
+        """The layout found on a page, or a part of one, that has no given lines."""
         layout = Layout.of(self.finder(original).with_threads(threads).find(gray))
         return layout if self.order is Order.AUTO else replace(layout, order=self.order)
 
@@ -52,7 +52,7 @@ class Segmentation:
         return not original.has_lines and self.finder(original).whole
 
     def is_line_image(self, original: Original) -> bool:
-        """Whether a page is only such an image: neither one of several in a file nor described.
+        """Whether a page is only the image of a line: neither one of several in a file nor described.
 
         Raises:
             DataError: if the image is damaged.

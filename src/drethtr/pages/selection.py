@@ -171,7 +171,7 @@ def select(
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
     remarks = (
-        f"{name}: what is in its subfolders is left out; --recursive includes it"
+        f"{name}: its subfolders are left out; --recursive includes them"
         for name in names
         if not recursive and are_below(Path(name), READABLE, output)
     )
@@ -180,7 +180,7 @@ def select(
 
 
 def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
-    """Which files of drethtr are not read although a person worked on them, since others describe the same scans."""
+    """Name our files that a person worked on, but that are not read since others describe the same scans."""
     read = set(files)
     for file in files:
         if file.suffix.lower() != DESCRIPTION:
@@ -190,7 +190,10 @@ def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
         beside = {folder / f"{page_stem(file)}{kind}{DESCRIPTION}" for folder in folders for kind in KINDS}
         for own in sorted(filter(catalog.folders.is_there, beside - read)):
             if not catalog.is_ours(file) and (work := work_in(own)):
-                yield f"{own}: not read, although {work}, but {file} of another program; move one of them away"
+                yield (
+                    f"{own}: not read, although {work}; {file} of another program is read instead; move one of them "
+                    "away"
+                )
 
 
 def image_folder(folder: Path | None) -> Path | None:
@@ -216,7 +219,7 @@ def result_folders(
     Raises:
         DataError: if links lead out of `output`.
     """
-    # Where files would be beside their ZIP file: the folder they are unpacked into has another name in each run.
+    # As if unpacked beside their ZIP file: the folder they are really unpacked into has another name in each run.
     folders = {file: as_unpacked_beside(file).parent for file in files}
     roots = [root for name in inputs if (root := root_of(Path(name))) is not None] if recursive else []
     places = {folder: place_below(folder, roots) for folder in {*folders.values()}}

@@ -42,8 +42,8 @@ class Original:
     """A page to read: its image, and the file `description` that describes it, if there is one.
 
     has_lines  whether that file has lines; if not, they must be found
-    error      why the page cannot be read, if that is known before; reading it raises this
-    shape      whether the image has the shape of a single line, if that is known before
+    error      why the page cannot be read, if already known; reading it raises this
+    shape      whether the image has the shape of a single line, if already known
     content    the description, while the page is read; see `opened`
     outlines   which of the outlines in the description are used
     """
@@ -105,9 +105,9 @@ class Original:
         return Sheet(page, self.scan(), self.source.number, canvas)
 
     def opened(self) -> Self:
-        """The original with its description read and parsed: once, for all that is done while its page is read.
+        """The original with its description read and parsed, once for the whole reading of its page.
 
-        Waiting originals have no content, so that thousands of them take little memory.
+        Until then originals have no content, so that thousands of them take little memory.
 
         Raises:
             DataError: if the description cannot be read.
@@ -119,7 +119,7 @@ class Original:
         page = page_in(data, str(path), lambda image: size_of(self.source))
         stem = page_stem(path)
         if was_renamed(path, page.image) and self.source.path.stem in (stem, without_number(stem)):
-            page = replace(page, image=self.source.image_name)  # so that results name the scan as it is called now
+            page = replace(page, image=self.source.image_name)  # results must name the scan by its present name
         return replace(self, content=Described(data, page))
 
     def given(self) -> Page | None:
@@ -143,7 +143,7 @@ class Original:
         return () if given is None else given.lines
 
     def remarks(self, page: Page) -> Iterator[str]:
-        """What was not used as its files say, now that the page was read: images, outlines, single values."""
+        """After reading, what was used differently from what its files say: images, outlines, single values."""
         if isinstance(self.source, VolumePage):
             yield from self.source.remarks
         if self.redrawn(page):
@@ -155,7 +155,7 @@ class Original:
         for oddity in page.oddities[:SHOWN]:
             yield f"{as_given(oddity)}; this is left out"
         if (more := len(page.oddities) - SHOWN) > 0:
-            yield f"{self.name}: {more:,} more of this kind are left out"
+            yield f"{self.name}: {more:,} more such values are left out"
 
     def redrawn(self, page: Page) -> int:
         """The number of given lines of a page whose outlines were not used, but redrawn."""
@@ -203,8 +203,8 @@ def open_originals(path: str | Path, catalog: Catalog | None = None) -> tuple[Or
         case Kind.MANIFEST:
             return tuple(Original(page) for page in pages_of_manifest(path))
         case Kind.OTHER:
-            read_page(path)  # says what it is instead
-    # The image is looked for each time, as it may have come, gone or moved since the file was catalogued.
+            read_page(path)  # raises an error that says what it is instead
+    # The image is looked up each time, as it may have been added, removed or moved since the file was catalogued.
     image = image_beside(path, facts.image, catalog.folders.is_file, catalog.images)
     return (Original(page_among(catalog.sources(image), path, image), path, facts.has_lines),)
 

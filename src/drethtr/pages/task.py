@@ -34,7 +34,7 @@ Sheets: TypeAlias = Sequence[Sheet | None]
 """The pages of a file, None for those that could not be read."""
 
 NOTE, MAX_NOTE = ".lacks", 100_000
-"""Extension of a file in which drethtr 0.2 noted the pages that a result lacks, and most characters of it."""
+"""Extension of a file in which drethtr 0.2 noted the pages that a result lacks, and its maximum characters."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class PageCache:
         return False
 
     def place(self, original: Original, read_by: str) -> Path:
-        """The file of a page; read by another model or from another scan, it would have another name."""
+        """The file of a page; its name depends on the model and the scan."""
         mark = blake2b(f"{read_by} {state_of(original.files)}".encode(), digest_size=8).hexdigest()
         return self.folder / f"{original.source.number:04}.{mark}.json"
 
@@ -88,7 +88,7 @@ class PageCache:
 
 
 UPDATE = "update"
-"""Stands for the format of an updated copy, which is that of the file."""
+"""Stands for the format of an updated copy, which has the format of the input."""
 
 
 @dataclass(frozen=True)
@@ -176,14 +176,14 @@ class FileTask:
     def documents(
         self, name: str, format: Format, sheets: Sheets, provenance: Provenance
     ) -> Iterator[tuple[Path, Document]]:
-        """What goes into each file of a format: all pages that were read, or one; nothing if none was read."""
+        """The document for each file of a format: all pages that were read, or one; none if no page was read."""
         read = tuple(sheet for sheet in sheets if sheet is not None)
         paths = self.targets[name]
         if not read:
             return
         if format.together or len(sheets) == 1:
             pdf = self.path if len(read) == len(sheets) and self.is_whole_pdf else None
-            # Other commands read a table back, and look for its images from its folder.
+            # Other commands read a table back, and resolve its images relative to its folder.
             given = seen_from(paths[0].parent, Path(self.given)) if format.header else self.given
             yield paths[0], Document(read, provenance, pdf, given)
         else:

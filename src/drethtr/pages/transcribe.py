@@ -1,4 +1,4 @@
-"""Read a page: segment it unless its lines are given, read them, and write their words in their places."""
+"""Read a page: segment it unless its lines are given, read them, and place their words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ def ignore_line(id: str, strip: Strip, reading: Reading) -> None:
 
 
 class SegmentedPage(NamedTuple):
-    """A page whose lines are known and cut out, but not read: what can be done ahead, in another thread.
+    """A page whose lines are known and cut out, but not read; it can be prepared ahead, in another thread.
 
     name    of its image
     given   its description, if that has lines
@@ -121,10 +121,10 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None
 
 @dataclass(frozen=True)
 class PageReader:
-    """Reads pages, at once with `transcribe`, or first `segment` and then `page`, maybe in another thread.
+    """Reads pages: in one call with `transcribe`, or with `segment`, maybe in another thread, and then `page`.
 
     segmentation  how to get the lines of a page
-    keeps         whether a given line is not read; others lose their text, also if they cannot be read
+    keeps         whether a given line keeps its text; others lose it, even if they cannot be read
     on_line       receives every line that is read, once, when its text is final
     read_lines    reads the lines; by default the recognizer does, all at once
     """
@@ -172,7 +172,7 @@ class PageReader:
         return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
 
     def read(self, segmented: Segmented) -> Page:
-        """The page as it is read; given lines without a usable place have no text, found ones without text go."""
+        """The page with its readings; unusable given lines have no text, found lines without text are dropped."""
         read_lines = self.read_lines or self.recognizer.read_lines
         if isinstance(segmented, WholeLine):
             [reading] = read_lines([segmented.pixels])
@@ -199,7 +199,7 @@ class PageReader:
         """The page with the lines of its layout that have text."""
         height, width = segmented.gray.shape
         written = {number: one for number, one in reads.items() if one.reading.text}
-        # The layout that is left renumbers its lines, in the order of `written`.
+        # The remaining layout renumbers its lines in the order of `written`.
         layout = arranged(segmented.layout.with_lines({number: one.line for number, one in written.items()}))
         in_layout = list(written.values())
         lines = {}
@@ -220,7 +220,7 @@ LINE_ID = "r1l1"
 
 
 class WholeLine(NamedTuple):
-    """An image taken for a single line, opened: its pixels as those of any line image, and its name on its page."""
+    """An opened image that is read as a single line: its pixels as for any line image, and its name."""
 
     original: Original
     pixels: Line

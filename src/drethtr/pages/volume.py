@@ -20,7 +20,8 @@ class VolumePage(PageSource):
 
     description  the PAGE or ALTO file of the page, if there is one
     canvas       the canvas of the page, in a IIIF manifest
-    remarks      what the volume lists and is not used: of this page and, at the first, beside its pages
+    remarks      notes on what the volume lists but is not used, for this page; the first page also has those on the
+                 volume
     """
 
     description: Path | None = None
@@ -33,7 +34,7 @@ class VolumePage(PageSource):
 
     @property
     def is_alone(self) -> bool:
-        return False  # even if its image is small: a volume lists pages
+        return False  # even if its image is small, since a volume lists pages
 
     @property
     def file(self) -> Path | None:
@@ -79,7 +80,7 @@ class RemotePage(VolumePage):
         return place if place.is_file() else None
 
     def in_sandbox(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
-        from drethtr.base import web  # only for volumes of the web
+        from drethtr.base import web  # needed only for volumes on the web
 
         try:
             image = web.WEB.file(self.addresses, self.image_name)

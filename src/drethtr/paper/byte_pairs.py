@@ -94,7 +94,7 @@ class BytePairs(Tokenizer):
         tokens = list(piece)
         while len(tokens) > 1:
             pairs = list(pairwise(tokens))
-            # Always the pair that was merged first in training: another order would give other tokens for one word.
+            # Merges apply in the order of training; another order would give different tokens for a word.
             best = min(pairs, key=lambda pair: self.ranks.get(pair, len(self.ranks)))
             if best not in self.ranks:
                 break

@@ -1,4 +1,4 @@
-"""What the paper's room adds to the kinds and names of the product; imported when a setting names something unknown."""
+"""Registers the kinds and names of `drethtr.paper`; imported when a setting names something unknown."""
 
 from importlib.util import find_spec
 

@@ -73,7 +73,7 @@ def published_beam_search(
     numbers, written, last = np.arange(len(first)), Beams.empty(len(first)), first
     for position in range(limit):
         log_probabilities, state = scorer.step(last, state)
-        # As released, an ended text competes on: its further tokens cost it log-probability.
+        # As released, an ended text keeps competing: its further tokens cost it log-probability.
         rows, last, gains = extended(written, log_probabilities, len(numbers), beams)
         written, state = written.select(rows).followed_by(last, gains, end), scorer.reorder(state, rows)
         # As released: a line goes on until all its beams have ended, however bad those are.

@@ -1,4 +1,4 @@
-"""The paper's other networks, as data: what it compares DRetHTR with, and what the released code offers besides.
+"""The paper's other networks, as data: those that DRetHTR is compared with, and others in the released code.
 
 `drethtr.paper.network` has their torch classes. A run file or model that names one of these kinds finds it through the
 entry point of the group `drethtr.plugins`.
@@ -32,7 +32,7 @@ class Fade:
 
 @dataclass(frozen=True)
 class JointSoftmax(MixerConfig):
-    """DTrHTR: one softmax over all that a token sees."""
+    """DTrHTR: one softmax over all image and text tokens that a token attends to."""
 
     fade: Fade | None = None
 

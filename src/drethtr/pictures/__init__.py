@@ -3,5 +3,5 @@
 canvas.py                             rectangles, texts and images, as SVG or PNG
 explanation.py, hits.py               how a line was read; where words were found
 contact_sheet.py, comparison_page.py  many lines with captions; two systems line by line
-chart.py                              figures as curves
+chart.py                              metrics as curves and ranges
 """

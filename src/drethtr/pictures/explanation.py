@@ -61,7 +61,7 @@ Shape = Rectangle | Label | Photo
 
 
 class Explanation(NamedTuple):
-    """All that is shown about a line.
+    """Everything shown about a line.
 
     tokens   the text of each decoded token
     draft    the CTC draft, if the reading comes from the decoder

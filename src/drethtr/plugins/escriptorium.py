@@ -97,7 +97,7 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
 
 
 def gray_of(image: Image.Image) -> Gray:
-    """The gray pixels of a page, as they are stored: there eScriptorium has its places."""
+    """The gray pixels of a page as stored, not rotated, since eScriptorium's coordinates refer to them."""
     try:
         return gray_from_image(image, name_of(image), upright=False)
     except DrethtrError as error:

@@ -69,7 +69,7 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
 
 
 def record(line: BaselineLine, read: ReadLine | None) -> BaselineOCRRecord:
-    """What is written on a line; nothing if it could not be read."""
+    """The record of a line; empty if it could not be read."""
     if read is None:
         return BaselineOCRRecord("", [], [], line, display_order=False)
     letters = [(letter, character) for character in read.reading.characters for letter in character.text]

@@ -40,34 +40,34 @@ SKIP_LINE, LINE_CHARACTER = 1.0, 0.4
 text rather than with one that takes more than five edits."""
 
 SKIP_TEXT, TEXT_CHARACTER = 5.0, 0.35
-"""Cost, in edits, of text on no line, and of each character of it.
+"""Cost, in edits, of text that is not on any line, and of each character of it.
 
 Cheaper skipping (0.3 and 0.3 a character) loses lines that are read badly: with 40 % of the characters changed, 70 % of
 the lines get their words instead of 96 % (LOG.md, 2026-11-26)."""
 
 AT_HYPHEN, INSIDE_WORD = 0.5, 4.0
 """Cost, in edits, of breaking a word at the end of a line: at a hyphen, and without one, where four characters must
-speak for it. Lines seldom break words without a sign, while their last letters are often misread."""
+support it. Lines seldom break words without a sign, while their last letters are often misread."""
 
 CHUNK, OVERLAP = 40, 4
 """Lines that are aligned together, and how many of the last ones are aligned again with the next.
 
-The time of an alignment grows with text times readings, so a book is aligned page by page; what follows a line says
-where it ends."""
+The time of an alignment grows with text times readings, so a book is aligned page by page. The overlap is needed
+because the following lines decide where a line ends."""
 
 WIDER, SPARE = 2.0, 1500
-"""The text searched for some lines has this many times as many characters as their readings, plus some more: it may
-have lines that were not found. Farther on, `located` looks for passages."""
+"""The text searched for some lines has `WIDER` times as many characters as their readings, plus `SPARE`, since it may
+have lines that were not found. Beyond that, `located` looks for passages."""
 
 GRAM, PASSAGES, AGREEING = 10, 400, 3
 """To locate lines in a long text: characters of a passage, passages to search for, and how many must agree.
 
-With a fifth of the characters misread, one passage of ten characters in nine is still whole; three that agree about
+With a fifth of the characters misread, one in nine passages of ten characters is still intact; three that agree about
 where the lines begin are no coincidence."""
 
 OTHER_TEXT = 0.6
-"""Edits per character from which on it is another text: on 23 pages, the right texts were at most 0.29 apart, others at
-least 0.62 (LOG.md, 2026-11-26)."""
+"""Edits per character from which it counts as another text: on 23 pages, right texts needed at most 0.29, other texts
+at least 0.62 (LOG.md, 2026-11-26)."""
 
 
 class AlignedLine(NamedTuple):
@@ -87,8 +87,8 @@ class Alignment:
 
     text      with white space folded
     lines     the part of the text on each line
-    readings  of the lines, with letters that are easily confused made the same
-    moved     numbers of the lines whose part stands elsewhere in the text than their neighbors'
+    readings  readings of the lines, with easily confused letters unified
+    moved     numbers of the lines whose part of the text is out of order
     """
 
     text: str
@@ -145,7 +145,7 @@ class Alignment:
         return tuple(filter(None, self.between))
 
     def without_other_pages(self, lines: Sequence[int]) -> "Alignment":
-        """The alignment in which pages that the text does not fit have none of it; `lines` is their number on each."""
+        """The alignment without text on pages that it does not fit; `lines` is the number of lines on each page."""
         kept, end = list[AlignedLine](), 0
         for count in lines:
             here = slice(len(kept), len(kept) + count)
@@ -184,9 +184,9 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
 
 
 def alike(text: str) -> str:
-    """A text of the same length in which letters that are easily confused are the same."""
+    """A text of the same length in which easily confused letters are unified."""
     plain = {character: RELATIVES.get(character, character) for character in set(text)}
-    # Without the space that NFKD puts under an accent by itself, as in l´an: it would end a word.
+    # Drop the space that NFKD puts under a lone accent, as in l´an: it would end a word.
     lower = {ord(c): (unicodedata.normalize("NFKD", like).strip() or like)[0].lower()[0] for c, like in plain.items()}
     return text.translate(lower)
 
@@ -214,9 +214,9 @@ def align_chunk(letters: str, read: Sequence[str], hyphens: Sequence[str], *, mo
     ended[0] = 0
     steps: list[tuple[Places, Places]] = []
     broken = INSIDE_WORD
-    # One line after the other, as in an edit distance with a row for each line: from the costs of ending the last line
-    # at any place of the text follow those of beginning this one there, then of ending it. Both steps note where they
-    # came from, so the best end leads back to the places of all lines.
+    # Line by line, like an edit distance with a row per line: from the costs of ending the last line at each place of
+    # the text follow the costs of beginning this line, then of ending it. Both steps note where they came from, so the
+    # best end leads back to the places of all lines.
     for line, hyphen in zip(read, hyphens, strict=True):
         begun, came_from = text.begin(ended, broken)
         written, began_at = text.write(begun, line[: len(line) - len(hyphen)])
@@ -306,7 +306,7 @@ class AlignableText(NamedTuple):
         return costs, began_at
 
     def over_hyphen(self, written: Costs, began_at: Places) -> tuple[Costs, Places]:
-        """What `write` found, if the line ends in a hyphen, which the text may have as well, as in a compound."""
+        """The costs of `write` if the line ends in a hyphen, which the text may also have, as in a compound."""
         behind = np.append(np.inf, np.where(self.hyphens, written[:-1], np.inf)).astype(np.float32)
         return np.minimum(written, behind), np.where(behind < written, np.append(0, began_at[:-1]), began_at)
 
@@ -331,11 +331,11 @@ def running_edits(costs: Costs, places: Places) -> tuple[Costs, Places]:
 
 
 GAP = 0.55
-"""Cost of a line without text, or of a line of the text on no line of the page; of a pair, 1 - similarity.
+"""Cost of a line without text, or of a line of the text that is not on the page; a pair costs 1 - similarity.
 
-From 0.5 on as many lines as possible get their text. Below, pairs of which little agrees are given up, and with them
-the order, which is all that is known where nothing can be read; above, lines that are missing on both sides shift the
-others (LOG.md, 2026-11-27)."""
+From 0.5 on as many lines as possible get their text. Below, pairs that agree little are dropped, and with them the
+order, which is all that is known where nothing can be read; higher, lines missing on both sides shift the others
+(LOG.md, 2026-11-27)."""
 
 MAX_PAIRS = 10_000_000
 """Maximum number of pairs of lines to compare: 3,000 lines of a text with 3,000 lines of its pages, in 1 s."""

@@ -19,7 +19,7 @@ from drethtr.recognition.posteriors import UNKNOWN
 from drethtr.recognition.recognizer import Recognizer
 
 DOUBTED = 0.8
-"""Default threshold: words with a lower probability are doubtful, including one in fifty correct ones."""
+"""Default threshold: words with a lower probability are doubtful; one in fifty correct words falls below it."""
 
 
 class Kind(StrEnum):
@@ -103,7 +103,7 @@ class TextCheck:
 
 TOO_LONG = "the text is too long for this line"
 
-TOO_WIDE = "the line is too wide to be checked: mark it out as two lines"
+TOO_WIDE = "the line is too wide to be checked; mark it as two lines"
 
 
 class WeighedText(NamedTuple):
@@ -234,7 +234,7 @@ def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least:
     supported, complete = fit.of_words(evidence), fit.of_gaps(evidence)
     doubted = np.concatenate(([False], supported < least, [False]))
     read = np.array([bool(part) for part in evidence.pairing.gaps])
-    # Ink beside a doubtful word is probably its own, and beside an omission the same; unless it was read apart.
+    # Ink beside a doubtful word, or beside an omission, probably belongs to it, unless it was read separately.
     explained = doubted[:-1] | doubted[1:] | np.append(False, read[:-1]) | np.append(read[1:], False)
     missing = (complete < least) & (read | ~explained)
     for number in range(len(evidence.given.words) + 1):

@@ -129,9 +129,10 @@ class ReadText(NamedTuple):
 class TextEvidence:
     """The evidence for a text on a line.
 
-    words         (W, WORD_FEATURES): by the CTC head the worst character, the gain of the best other reading, and of
-                  the text without the word; the decoder's worst lead, in the word and after it; whether the same was
-                  read, and with what confidence; how much likelier the reading is; how sure the reading of the line is
+    words         (W, WORD_FEATURES): by the CTC head, the score of the worst character, and the gains of the best other
+                  reading and of the text without the word; the decoder's worst lead, in the word and after it; whether
+                  the same was read, and with what confidence; how much likelier the reading is; how certain the reading
+                  of the line is
     gaps          (W + 1, GAP_FEATURES): likewise
     word_edges    of each word, in image tokens from the left
     gap_edges     of the ink in each gap that reads as text
@@ -201,7 +202,7 @@ class TextVariants(NamedTuple):
             return len(texts) - 1
 
         replaced = [
-            # Only where the two differ: for equal words decoder and CTC head would compare a text with itself.
+            # Only where the two differ: for equal words, decoder and CTC head would compare a text with itself.
             0 if word == read else rival(*(given.spans[number] if read else given.without(number)), read)
             for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True))
         ]
@@ -282,7 +283,7 @@ def word_features(case: TextVariants, clues: Clues, number: int) -> tuple[float,
     given, word, read = case.given, case.given.written[number], case.pairing.words[number]
     first, last = given.spans[number]
     gain = clues.stretches.free(first, last).gain
-    # A line that is read badly everywhere says little against one word of it.
+    # A line that is read badly everywhere is little evidence against one word of it.
     elsewhere = (clues.stretches.freedom - gain) / max(len(given.tokens) - (last - first), 1)
     same, sure = float(word == read), clues.sure[0][number]
     return (

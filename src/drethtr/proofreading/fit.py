@@ -49,7 +49,7 @@ class SupportFit:
 
 
 def with_squares(features: Floats) -> Floats:
-    """Features (N, F) and their squares, (N, 2 F): strong evidence counts for more than its share.
+    """Features (N, F) and their squares, (N, 2 F): strong evidence may count more than in proportion.
 
     Recall on collections never seen: 0.77 without, 0.80 with them (LOG.md, 2026-11-24, night). Products of all pairs, a
     small network, and evidence averaged over three widths of the line do no better; n-grams, as evidence, would trust
@@ -61,8 +61,8 @@ def with_squares(features: Floats) -> Floats:
 def line_features(words: Floats, gaps: Floats) -> Floats:
     """Features of a line from the probabilities of its words and gaps, (LINE_FEATURES,).
 
-    Log-odds of the least likely one, and the number of words: of many correct words, one often looks unlikely. Nothing
-    else gained anything (LOG.md, 2026-11-25, evening).
+    Log-odds of the least likely one, and the number of words: among many correct words, one often looks unlikely. No
+    other feature helped (LOG.md, 2026-11-25, evening).
     """
     worst = log_odds(np.concatenate([words, gaps]).min(keepdims=True))
     return np.array([float(worst[0]), np.log1p(len(words))])
@@ -114,5 +114,5 @@ def fit_of(model: Model) -> SupportFit:
         return DEFAULT_FIT if stored is None else SupportFit(stored)
     except ConfigError as error:
         raise CheckpointError(
-            f"model {model.identity}: {error}; fit them again with drethtr bench fit-check"
+            f"model {model.identity}: {error}; fit the support weights again with drethtr bench fit-check"
         ) from error

@@ -101,7 +101,7 @@ def pair(words: Sequence[str], read: str) -> Pairing:
 
 
 def divided(part: str, before: str, after: str, owner: int) -> tuple[tuple[int, str], ...]:
-    """The owners of text that was read between two characters; `owner` is that of the place after the first of them.
+    """The owners of text read between two characters; `owner` is the owner of the place after the first of them.
 
     Words have odd numbers, the gaps around them even ones.
     """

@@ -95,7 +95,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
 
 
 def opened(path: Path, catalog: Catalog) -> tuple[Original, ...]:
-    """The pages of a file; one whose reading fails if the file cannot be opened, so that it stops no others."""
+    """The pages of a file; if it cannot be opened, one page whose reading fails, so that others are checked."""
     try:
         return open_originals(path, catalog)
     except DataError as error:

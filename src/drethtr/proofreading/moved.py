@@ -1,7 +1,7 @@
-"""A second pass over what an alignment leaves: lines without text whose text stands elsewhere on the page.
+"""A second pass over what an alignment leaves: lines without text, whose text is elsewhere in the given text.
 
-An alignment keeps the order of both sides. Where two lines have changed places, or a note stands elsewhere in an
-edition, one of them finds no text, and its text no line.
+An alignment keeps the order of both sides. Where two lines have changed places, or an edition prints a note elsewhere,
+one line finds no text, and its text finds no line.
 """
 
 import re
@@ -13,17 +13,17 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.proofreading.alignment import AlignedLine, Alignment, alike
 
 MIN_LENGTH, MAX_LENGTH = 10, 2000
-"""Minimum characters of a reading to place it by, and the length of a part of the text in which it is looked for."""
+"""Minimum characters of a reading that is searched for, and the maximum length of a part of the text to search in."""
 
 ALIKE = 0.75
 """Minimum similarity of a reading and its text."""
 
 MAX_TRIES = 100_000
-"""Maximum pairs of lines and parts to compare; with more left over, the text is another one."""
+"""Maximum pairs of lines and parts to compare; if more are left over, it is another text."""
 
 
 def with_moved(alignment: Alignment) -> Alignment:
-    """The alignment in which lines without text have the part on no line that reads like them."""
+    """The alignment in which a line without text gets the unplaced part of the text that reads like it."""
     lines, letters, moved = list(alignment.lines), alike(alignment.text), set(alignment.moved)
     parts = [part for part in alignment.gaps if MIN_LENGTH <= part[1] - part[0] <= MAX_LENGTH]
     bare = [number for number, line in enumerate(lines) if line.last == line.first]
@@ -44,7 +44,7 @@ def with_moved(alignment: Alignment) -> Alignment:
 
 
 def words_like(reading: str, letters: str, begin: int, end: int) -> AlignedLine:
-    """The words between two places of a text that are most like a reading."""
+    """The words between two places of a text that are most similar to a reading."""
     found = fuzz.partial_ratio_alignment(reading, letters[begin:end])
     near = (0, 0) if found is None else (found.dest_start, found.dest_end)
     words = [(word.start(), word.end()) for word in re.finditer(r"\S+", letters[begin:end])]

@@ -1,8 +1,8 @@
 """Proofs of lines and pages: the probability that the ink supports each word of a given text, and its place.
 
-Lines that are right with high probability become training data without review.
+Lines that are right with high probability can become training data without review.
 
-What passes from one stage to the next:
+The values that pass from stage to stage:
 
 1. `ProofInput` (inputs.py): pages, and the text of all of them, unless it is in their lines.
 2. `ReadPage`: each page, with its lines as the model reads them.
@@ -49,7 +49,7 @@ from drethtr.text.normalize import for_scoring
 
 NOT_READABLE = "this line has no place on the page, or cannot be cut from it"
 
-ON_NO_LINE = "this part of the text is on no line of these pages"
+ON_NO_LINE = "this part of the text is not on any line of these pages"
 
 SHORT = 80
 """Maximum characters of such a part to show."""
@@ -72,7 +72,7 @@ class ProofLine:
     """The proof of a line of a page or table.
 
     page   file name of the scan, with the page number if it has several; in a table, if known
-    line   id of the line; in a table the number of the row, from 0; None for text on no line
+    line   id of the line; in a table the number of the row, from 0; None for text that is not on any line
     """
 
     page: str
@@ -82,7 +82,7 @@ class ProofLine:
 
     @property
     def doubts(self) -> tuple[ProofWord, ...]:
-        """The doubtful words, in order; a part of the text on no line is a single doubt."""
+        """The doubtful words, in order; a part of the text that is not on any line is a single doubt."""
         if self.line is None:
             reason = f"{ON_NO_LINE} ({counted(len(self.words), 'word')})"
             return (ProofWord(replace(self.words[0].checked, text=shortened(self.check.text), reason=reason), None),)
@@ -138,7 +138,7 @@ def transcribed_page(original: Original, recognizer: Recognizer, segmentation: S
     """
     page = PageReader(recognizer, segmentation).transcribe(original)
     if not page.lines:
-        raise DataError("no lines found; mark them out in PAGE or ALTO, or try another --lines", original.name)
+        raise DataError("no lines found; mark them in PAGE or ALTO, or try another --lines", original.name)
     return ReadPage(original, page, segmentation.is_line(original))
 
 
@@ -217,7 +217,7 @@ def transcription_of(line: ProofLine) -> Transcription | None:
 
 
 def on_no_line(text: str) -> ProofLine:
-    """The proof of a part of a text that is on no line."""
+    """The proof of a part of a text that is not on any line."""
     words = tuple(CheckedWord(word, 0.0, Kind.INVENTED, "", 0.0, 0.0, ON_NO_LINE) for word in text.split())
     return ProofLine("", None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
 
@@ -260,8 +260,8 @@ def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
 
 def acceptable(probabilities: Floats, precision: float) -> Booleans:
     """Which to accept, (N,): as many as possible at an expected `precision`."""
-    # Surest first: the mean of their probabilities falls, and the last number of lines at which it is still high enough
-    # is the answer.
+    # Most probable first: the mean probability falls as lines are added; the last count with a sufficient mean is
+    # taken.
     order = np.argsort(-probabilities, kind="stable")
     enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
     accepted = np.zeros(len(order), dtype=np.bool_)

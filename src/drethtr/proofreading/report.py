@@ -112,7 +112,7 @@ def row_strips(lines: Sequence[ProofLine], samples: Sequence[Sample]) -> dict[in
 def row(line: ProofLine, word: ProofWord, strip: tuple[Line, Box] | None) -> str:
     """One doubtful word."""
     checked = word.checked
-    place = f"{line.page}, line {line.line}" if line.line is not None else "on no line"
+    place = f"{line.page}, line {line.line}" if line.line is not None else "not on any line"
     verdict = [f"<b>{checked.probability:.3f}</b>", f"<span>{checked.kind}: {escape(checked.reason)}</span>"]
     return (
         f"<li>{picture(word, strip)}<div class=verdict>{''.join(verdict)}</div>"

@@ -32,11 +32,11 @@ SOUNDS = (
 )
 """Replacements that unify older spellings, applied in order.
 
-Pairs of letters come before the letters in them, and double letters after what makes some: "ck" is "kk", then "k".
+Pairs of letters come before single letters, and double letters after rules that produce them: "ck" is "kk", then "k".
 """
 
 MAX_WORDS = 100
-"""Maximum words of each text that `excused_pairs` compares, each with each, ten thousand times."""
+"""Maximum words of each text that `excused_pairs` compares: each with each, so 10,000 comparisons."""
 
 CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
 """Words that an ampersand may stand for."""
@@ -151,7 +151,7 @@ class Rules:
         excused = [number for number, check in enumerate(checks) if any(map(self.excuses, check.words))]
         if not excused:
             return checks
-        # What is excused is not yet supported: its ink may be unclear, and what stands beside it was weighed with it.
+        # An excused word is not yet supported: its ink may be unclear, and its neighbors were judged together with it.
         instead = [" ".join(self.as_read(checks[number])) for number in excused]
         again = check_lines(
             recognizer, [lines[number] for number in excused], instead, [read[number] for number in excused], self.least

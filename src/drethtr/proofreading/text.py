@@ -21,7 +21,7 @@ class TextProof:
     """The proof of a text.
 
     pages       in order, without those that could not be read
-    left        parts of the text on no line, by the number of lines before them
+    left        parts of the text that are not on any line, by the number of lines before them
     unreadable  errors of pages that could not be read
     """
 
@@ -31,7 +31,7 @@ class TextProof:
 
     @property
     def lines(self) -> tuple[ProofLine, ...]:
-        """All lines in reading order, with parts of the text on no line between them."""
+        """All lines in reading order, with parts of the text that are not on any line between them."""
         found = []
         for number, line in enumerate([*(line for page in self.pages for line in page.lines), None]):
             found += [some for some in (self.left.get(number), line) if some is not None]
@@ -62,7 +62,7 @@ def prove_text(
         raise errors[0]
     text, originals = given.text, list(map(segmentation.prepare, opened))
     if text is None and not any(original.has_lines for original in originals):
-        # Of described lines that are not used: it belongs to the found ones.
+        # From described lines that are not used: it belongs to the found lines.
         text = "\n".join(line.text for original in opened for line in original.given_lines())
     if text is not None:
         refuse_empty(given.source, text)
@@ -98,8 +98,9 @@ def own_texts(read: Sequence[ReadPage]) -> Texts:
 def aligned_texts(
     source: str, text: str, read: Sequence[ReadPage], line_breaks: LineBreaks
 ) -> tuple[Texts, dict[int, str]]:
-    """Running text aligned with the lines of its pages; and its parts on no line, by the number of lines before them.
+    """Align running text with the lines of its pages.
 
+    Returns the texts of the lines, page by page, and the parts that are not on any line, by the number of lines before.
     Pages of another text get none of it, unless line breaks are kept.
 
     Raises:
@@ -117,7 +118,7 @@ def aligned_texts(
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
-    """A text aligned with the lines of its pages, also where their order differs; `read` are the readings of the lines.
+    """A text aligned with the lines of its pages, even where their order differs; `read` are the readings of the lines.
 
     Args:
         source: Where the text comes from, for messages.

@@ -1,4 +1,4 @@
-"""What a word of a line may be instead: texts for its place, ranked by everything that reads a line.
+"""Other readings of a word in a line, ranked by all scores that are used to read lines.
 
 Alternatives of a whole line differ in the one or two places where its decoder doubted most. For a word, the CTC head is
 searched again between its neighbors, which stay as they are, whoever wrote them.
@@ -25,29 +25,29 @@ RESCORED = 16
 """Texts of `PROPOSED` that the decoder scores."""
 
 MAX_NODES = 2048
-"""Most nodes of one tree of lines: each head of a layer weighs all pairs of nodes, here in 17 MB. Never varied.
+"""Maximum nodes of one tree of lines: each head of a layer weighs all pairs of nodes, here in 17 MB. Never varied.
 
-Lines that differ in their first word share no prefix, so each is as many nodes as it has tokens."""
+Lines that differ in their first word share no prefix, so each adds as many nodes as it has tokens."""
 
 ROUNDS, FOLLOWED = 2, 3
-"""Rounds in which the doubts of the decoder are followed, and how many of the best texts they are about.
+"""Rounds of following the decoder's doubts, and the number of best texts whose doubts are followed.
 
 With these, and n-grams in the search, the right word is among the first four for 68 % of the wrong ones; without both,
 54 % (LOG.md, 2026-11-27)."""
 
 SHARPNESS = 0.6
-"""Exponent of the scores in probabilities, since CTC head, decoder and language add up evidence that they share.
+"""Exponent that turns scores into probabilities, below 1 since CTC head, decoder and language model share evidence.
 
-With 0.6, texts given 29, 49, 72 and 90 % were right in 31, 53, 66 and 86 % of 700 doubtful words; with 0.4 they were
-too modest, with 0.8 too sure (LOG.md, 2026-11-27)."""
+With 0.6, texts with probabilities of 29, 49, 72 and 90 % were right in 31, 53, 66 and 86 % of 700 doubtful words; with
+0.4 they were underconfident, with 0.8 overconfident (LOG.md, 2026-11-27)."""
 
 
 LineViews: TypeAlias = tuple[View, ...]
-"""A line that is read in one piece, at each width of the strategy."""
+"""Views of a line that is read in one piece, one for each width of the strategy."""
 
 
 class WordCandidate(NamedTuple):
-    """A text for the place of a word, and its share of the probability of all that were ranked."""
+    """A text for the place of a word, and its probability relative to all that were ranked."""
 
     text: str
     probability: float
@@ -78,7 +78,7 @@ class Place(NamedTuple):
         return (*self.before, *word, *self.after)
 
     def word(self, line: Tokens) -> Tokens:
-        """What a line has in this place."""
+        """The tokens of a line in this place."""
         return line[len(self.before) : len(line) - len(self.after)]
 
     def holds(self, start: int, end: int, line: Tokens) -> bool:
@@ -138,7 +138,7 @@ class WordSearch:
         return self.strategy.quality(self.lines.known[line]) if isinstance(self.strategy, Joint) else self.first[line]
 
     def shares(self) -> dict[Tokens, float]:
-        """The share of each ranked word of the probability of all."""
+        """The probability of each ranked word, relative to all of them."""
         best = max(map(self.quality, self.first), default=0.0)
         shares = {self.place.word(line): exp(SHARPNESS * (self.quality(line) - best)) for line in self.first}
         whole = sum(shares.values())
@@ -150,10 +150,10 @@ def word_candidates(
 ) -> list[WordCandidate]:
     """Texts for the place of a word in the text of a line, likeliest first; the word itself is one of them.
 
-    Those with which the text would be too long for the line are left out.
+    Candidates that would make the text too long for the line are left out.
 
     Args:
-        text: The whole text; what stands beside the word is taken as right.
+        text: The whole text; all but the word is taken as right.
         start: The first character of the word, as a code point of the text.
         end: The character after its last one.
         vocabulary: Further words to rank, such as those that a person has confirmed nearby.
@@ -167,7 +167,7 @@ def word_candidates(
         for view in line
         for tokens in proposed(view.scores.lines[0], place, word, search.languages)
     }
-    # What is given keeps its spelling: tokens know only NFC, and letters outside the alphabet not at all.
+    # Given words keep their spelling, since tokens have only NFC and no letters outside the alphabet.
     spelled = {tuple(tokenizer.encode(one)): one for one in (*vocabulary, text[start:end]) if one}
     search.rank([*spelled, *(tuple(tokenizer.encode(one)) for one in texts if one)], spelled)
     for _ in range(ROUNDS if search.scorers else 0):
@@ -181,7 +181,7 @@ def word_candidates(
 
 
 def proposed(scores: LogProbs, place: Place, word: Tokens, languages: WeightedLanguages) -> set[Tokens]:
-    """What CTC head and n-grams may read between the neighbors of a word, white space at the ends included."""
+    """What CTC head and n-grams may read between the neighbors of a word, including white space at its ends."""
     path = align(scores, place.line(word))
     # Search from the last character of the previous word to the first of the next, as the spaces may be misread, too.
     left, right = len(place.before), len(place.before) + len(word)

@@ -15,7 +15,7 @@ KINDS = (CPU, "cuda", "mps")
 """Kinds of devices; `cuda:1` is the second one of its kind."""
 
 TORCH_BACKEND = "drethtr.network.backend"
-"""The only module above this package that it refers to: by name, as it needs torch."""
+"""The backend in torch, by name, since this package neither imports torch nor modules of floors above."""
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
 """A file of NVIDIA's driver on Linux, of any GPU in WSL, of NVIDIA's driver on Windows."""
@@ -31,7 +31,7 @@ def resolve_device(name: str) -> str:
     """
     if name != AUTO:
         if find_spec("torch") is None and name.partition(":")[0] not in KINDS:
-            raise unknown_device(name)  # before torch is asked for, which would not help
+            raise unknown_device(name)  # refused here, since installing torch would not help
         return name
     if not any(Path(file).exists() for file in DRIVERS) or not find_spec("torch"):
         return CPU
@@ -63,7 +63,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         MissingExtraError: if torch is needed and not installed.
     """
     where = resolve_device(device)
-    # onnxruntime has no bfloat16 on a CPU; torch has, and is used for it wherever it runs.
+    # onnxruntime has no bfloat16 on a CPU; torch has, so it computes bfloat16 on every device.
     if where == CPU and precision is not Precision.BFLOAT16:
         reason = supports(model.network)
         if reason is None:

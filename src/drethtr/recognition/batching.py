@@ -15,15 +15,14 @@ Result = TypeVar("Result")
 WIDTH_STEP = 128
 """Widths of batches are multiples of this: GPU kernels are tuned for every new shape, so there must be few shapes.
 
-On a CPU, steps of 32 would read lines of widths that were read before 1 to 6 % faster (LOG.md, 2026-11-23, later at
-night)."""
+On a CPU, steps of 32 would be 1 to 6 % faster for widths that were read before (LOG.md, 2026-11-23, later at night)."""
 
 PIXELS_TOGETHER = 100_000_000
 """A group of lines ends when it has this many pixels, before preparation: 100 MB, and four times as much in floats."""
 
 
 def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[tuple[Item, Opened]]]:
-    """Items in groups of at most `most` that fit into memory; an item without a line has an error in its place."""
+    """Items in groups of at most `most` that fit into memory; an item without a line comes with an error instead."""
     group: list[tuple[Item, Opened]] = []
     pixels = 0
     for item, line in lines:
@@ -37,12 +36,12 @@ def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[
 
 
 def padded_width(columns: int) -> int:
-    """The least number of columns that a line takes in a batch."""
+    """The columns that a line takes in a batch: its own, rounded up to a multiple of `WIDTH_STEP`."""
     return -(-columns // WIDTH_STEP) * WIDTH_STEP
 
 
 def padded_lines(lines: int) -> int:
-    """The number of lines of a batch of few shapes: a power of two."""
+    """The lines of a padded batch: a power of two, so that there are few shapes."""
     return 1 << (lines - 1).bit_length()
 
 
@@ -60,7 +59,7 @@ def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[
 
 
 def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
-    """The results of `work` for all items; they are halved as often as needed to fit into memory.
+    """The results of `work` for all items, which are split into halves as often as needed to fit into memory.
 
     Raises:
         MemoryError: if a single item does not fit.

@@ -52,7 +52,7 @@ class ReadPiece(NamedTuple):
     draft       the CTC reading, if a decoder wrote the text
     ended       whether the decoder ended the text, rather than a length limit
     features    for out-of-distribution detection, (features,)
-    posteriors  what else the piece may say, if the recognizer keeps that
+    posteriors  probabilities of other characters, if the recognizer keeps them
     """
 
     piece: Piece
@@ -85,7 +85,7 @@ class PieceReader:
         return self.texts is not None
 
     def read(self, pieces: Sequence[PreparedPiece], *, threads: int | None = None) -> list[ReadPiece]:
-        """Read any number of pieces, in the groups that suit the network and on as many threads as it has workers."""
+        """Read any number of pieces, in groups that suit the network, on as many threads as it has workers."""
         return self.map(pieces, self.read_together, threads=threads)
 
     def map(
@@ -129,7 +129,7 @@ class PieceReader:
     def map_views(
         self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece], View], Iterable[Result]]
     ) -> list[Result]:
-        """The result of `work` for each piece; it gets groups of pieces, and their view at the first width."""
+        """The result of `work` for each piece; `work` gets groups of pieces with their view at the first width."""
         return self.map(pieces, lambda group: list(work(group, self.view([piece.prepared for piece in group]))))
 
     def prepare_all(self, lines: Sequence[Line]) -> list[PreparedPiece]:
@@ -217,7 +217,7 @@ class PieceReader:
         return ReadPiece(piece.piece, decoded.tokens, characters, unknown, others, draft, decoded.ended, features)
 
     def edges(self, decoded: Decoded, piece: PreparedPiece) -> list[tuple[float, float]]:
-        """Edges of tokens on the line in pixels, from their places on the image tokens."""
+        """Left and right edge of each token in pixels of the line, from its places on the image tokens."""
         left, right = piece.piece.left, piece.piece.right
         scale = self.scale(piece)
         # Without a CTC head, tokens are spread evenly over the image tokens, of which some may be padding.
@@ -259,7 +259,7 @@ def reading_of(characters: Sequence[Character]) -> Reading:
 
 
 def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
-    """One reading from overlapping pieces: each character is taken from the piece whose share it is in.
+    """One reading from overlapping pieces: each character comes from the piece whose share it is in.
 
     White space at the ends of the line is dropped; for white space between shares see `between`.
     """

@@ -72,14 +72,14 @@ class Posteriors:
         """
         texts = tuple(sorted(set(text)))
         numbers = np.floor(np.array(lefts, dtype=np.float64).reshape(-1) / step).astype(np.int64)
-        # Every second step at least, in order: equal letters in a row need a blank step between them.
+        # At least two steps apart, in order: equal letters in a row need a blank step between them.
         apart = 2 * np.arange(len(text))
         numbers = np.maximum.accumulate(np.maximum(numbers, 0) - apart) + apart if len(text) else numbers
         tokens = np.array([texts.index(character) for character in text], dtype=np.int64)
         return cls(texts, numbers, np.arange(len(text) + 1), tokens, np.ones(len(text)), step)
 
     def between(self, begin: float, end: float, offset: float) -> Self:
-        """The steps with their middle from `begin` to `end`, in pixels of a line that contains this one at `offset`."""
+        """The steps centered from `begin` to `end`, in pixels of a line that contains this one at `offset`."""
         middles = offset + (self.numbers + 0.5) * self.step
         kept = np.flatnonzero((begin <= middles) & (middles < end))
         if not len(kept):
@@ -121,7 +121,7 @@ def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
 
 def followed(before: Posteriors, after: Posteriors) -> Posteriors:
     """The posteriors of a line, continued to the right."""
-    # Two pieces may round their common border to the same step: then the right one stands a step further.
+    # Two pieces may round their common border to the same step; the right one is then moved by one step.
     overlap = int(before.numbers[-1] + 1 - after.numbers[0]) if before.steps and after.steps else 0
     texts = tuple(dict.fromkeys((*before.texts, *after.texts)))
     places = np.array([texts.index(text) for text in after.texts], dtype=np.int64)

@@ -37,7 +37,7 @@ class Precision(Enum):
 
     @property
     def calibrated_as(self) -> "Precision":
-        """The precision whose calibration serves this one: confidences in int8 differ, the others are alike."""
+        """The precision whose calibration applies: int8 has its own, float32 and bfloat16 share one."""
         return Precision.INT8 if self is Precision.INT8 else Precision.FLOAT32
 
 
@@ -55,7 +55,7 @@ def precision_named(precision: Precision | str) -> Precision:
 class TextTree(NamedTuple):
     """The prefix tree of some texts of one line, in which shared prefixes occur once.
 
-    The candidates for a line differ in a few letters, so their tree has far fewer nodes than they have tokens.
+    The candidates for a line differ in a few letters, so the tree has far fewer nodes than they have tokens together.
 
     tokens  of the nodes; the root is BOS
     paths   for each text its nodes, including the root
@@ -68,7 +68,7 @@ class TextTree(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[Sequence[int]]) -> Self:
-        """The tree of any number of texts; may be none."""
+        """The tree of any number of texts, or of none."""
         tokens, paths, homes = [BOS], [], [(0, 0)]
         known: dict[tuple[int, int], int] = {}
         for number, text in enumerate(texts):
@@ -200,7 +200,7 @@ class Network(Protocol):
         """Keep, repeat or reorder the rows of a state."""
 
     def search(self, memory: ImageMemory, wanted: BeamSearch) -> list[list[Hypothesis]] | None:
-        """The texts that `beam_search` finds for each line, where the network has a faster way; else None."""
+        """The texts that `beam_search` would find for each line, if the network has a faster way; else None."""
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
         """The attention of each layer while the decoder reads `BOS` and the text after it; the memory has one line."""

@@ -14,7 +14,7 @@ from drethtr.images.line import ImageSource, open_line
 from drethtr.recognition.posteriors import Posteriors
 
 DOUBTFUL = 0.5
-"""Default threshold: a word with less confidence is more likely wrong than right, and marked as doubtful."""
+"""Default threshold: a word with less confidence is more likely wrong than right, and is marked as doubtful."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Evidence:
     """The features of a character's confidence.
 
     own         probability from the decoder
-    margin      CTC log-probability minus that of the best other character there; negative where CTC prefers the
-                other; 0 if the model has no CTC head
-    agrees      whether the CTC draft has it too; true without a draft
+    margin      CTC log-probability minus that of the best other character there; negative where CTC prefers the other;
+                0 if the model has no CTC head
+    agrees      whether the CTC draft also has it; true without a draft
     entropy     in nats, of the CTC output over the character's width; 0 without CTC
     surprise    n-gram surprisal in nats, given the characters before it; 0 without n-grams
     """
@@ -66,7 +66,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Flag:
-    """A warning about a line: its kind, for programs; its reason, for people; its edges in pixels from the left."""
+    """A warning about a line: its kind for programs, its reason for people, and its edges in pixels from the left."""
 
     kind: str
     reason: str
@@ -93,21 +93,22 @@ class Alternative:
 
 
 def nowhere(left: float, right: float) -> None:
-    """The place of what was read without a page."""
+    """No place: for readings without a page."""
 
 
 @dataclass(frozen=True, repr=False)
 class Reading:
     """The text of a line, with confidences and flags.
 
-    confidence        expected share of correct characters: the mean of theirs; 0.0 where nothing was read
+    confidence        expected share of correct characters: the mean of their confidences; 0.0 if nothing was read
     flags             warnings about the line, empty if there are none
     word_confidences  probability that each word, between white space, is correct; None if the model is not calibrated
-    alternatives      this text, then up to as many others as the recognizer was asked for, best first; empty if it
-                      was asked for none, or the line was read in pieces
+    alternatives      this text, then others up to the number requested, best first; empty if none were requested, or
+                      the line was read in pieces
     posteriors        the probabilities of other characters, for an index; None if the recognizer keeps none
     doubtful          words with less confidence than this are doubtful
-    image             the argument of `Recognizer.read`, so that a notebook can show it; None if read otherwise
+    image             the image given to `Recognizer.read`, so that a notebook can show it; None if it was read in
+                      another way
     """
 
     text: str
@@ -161,7 +162,7 @@ class Reading:
         """The text with its words and flags, as documents store it.
 
         Args:
-            place: The outline on a page of what lies between two edges; by default nothing has one.
+            place: Gives the outline on a page between two edges of the line; by default there are no outlines.
         """
         words = tuple(
             PageWord(word.text, word.confidence, place(word.left, word.right), is_doubtful(word, self))
@@ -194,7 +195,7 @@ class Readings(list[Reading]):
 
 
 def placed(part: Character | Word) -> dict[str, Any]:
-    """A character or word with its place, as plain values."""
+    """A character or word with its edges, as plain values."""
     return {
         "text": part.text,
         "confidence": round(part.confidence, 4),
@@ -204,7 +205,7 @@ def placed(part: Character | Word) -> dict[str, Any]:
 
 
 def is_doubtful(word: Word, line: Reading) -> bool:
-    """Whether a word of a line has too little confidence, or overlaps a flag of it; with a threshold of 0 none has."""
+    """Whether a word has too little confidence, or overlaps a flag of its line; never with a threshold of 0."""
     doubted = (flag.left < word.right and flag.right > word.left for flag in line.flags)
     return line.doubtful > 0 and (word.confidence < line.doubtful or any(doubted))
 

@@ -49,7 +49,7 @@ READ_TOGETHER = 256
 """Lines read at a time, if memory has room for them: enough to keep threads busy, or for batches of similar width."""
 
 STEPS_PER_HEIGHT = 8
-"""How finely a text is placed on blank paper, which has no steps of a network: about as on other lines."""
+"""Steps per line height of the posteriors of blank paper, which the network does not see: about as on other lines."""
 
 
 class LoadOptions(TypedDict, total=False):
@@ -70,7 +70,7 @@ class Recognizer:
     """Reads lines with one model and one strategy.
 
     Args:
-        model: From `load_model`.
+        model: A model from `load_model`.
         decoder: The decoder: a name such as "joint", or a strategy such as `CTC()`; by default the one that
             `drethtr model calibrate` chose for this model, else CTC, or Greedy without a CTC head.
         network: The network; by default the one that `load` would open. Training passes the network it trains.
@@ -191,7 +191,7 @@ class Recognizer:
         `Reading.image`, and a notebook shows the list line by line.
 
         Raises:
-            DataError: naming the image that cannot be used, or is a page; its place, if it has no name.
+            DataError: naming the image that cannot be used or is a page, or its number if it has no name.
             CheckpointError: if the model's activations are not finite.
             ConfigError: if it is a single image instead of several.
         """
@@ -214,14 +214,14 @@ class Recognizer:
         """
         if len(lines) < self.network.workers:
             return self._read_group(lines)  # the threads share the pieces of long lines
-        # Each thread prepares, reads and judges whole lines; the others would wait if one thread did that for all.
+        # Each thread prepares, reads and judges whole lines; if one thread did that for all, the others would wait.
         columns = list(map(self.pieces.most_columns, lines))
         return self.pieces.map_groups(lines, columns, partial(self._read_group, threads=1))
 
     def _read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
         """Read some lines together, on as many threads as the network has workers, or on `threads`."""
         inks = list(map(Ink.of, lines))
-        # Blank paper costs no network: a page file of a few hundred bytes may mark thousands of lines on nothing.
+        # Blank paper skips the network: a page file of a few hundred bytes may mark thousands of lines on blank paper.
         written = [number for number, ink in enumerate(inks) if not ink.blank]
         pieces = self.pieces.prepare_all([lines[number] for number in written])
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
@@ -246,15 +246,15 @@ class Recognizer:
     def _opened(
         self, images: Iterable[tuple[Item, ImageSource | DataError]]
     ) -> Iterator[tuple[Item, Line | DataError]]:
-        """Each item with its line or error, in order. Several threads open files, a few ahead of what is asked for."""
+        """Each item with its line or error, in order. Several threads open files, a few ahead of the next one."""
         threads = min(self.network.workers, OPENERS)
         waiting = deque[tuple[Item, Future[Line | DataError]]]()
         with ThreadPoolExecutor(threads) as pool:
             for pair in images:
-                if isinstance(pair, SINGLE):  # a name of two letters, or an image of two rows, is no pair
+                if isinstance(pair, SINGLE):  # a name of two letters and an image of two rows are not pairs
                     raise TypeError("read_each takes pairs: ((path, path) for path in paths), or use enumerate(paths)")
                 item, image = pair
-                # What is in memory already is taken at once; a Pillow image is not for several threads.
+                # Images already in memory are used at once; Pillow images are not thread-safe.
                 is_file = threads > 1 and isinstance(image, str | bytes | Path)
                 if is_file:
                     waiting.append((item, pool.submit(self.line_or_error, image)))
@@ -283,7 +283,7 @@ class Recognizer:
                 yield item, line if isinstance(line, DataError) else next(readings)
 
     def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
-        """The line of an image, or the error; an image shaped like a page is one."""
+        """The line of an image, or the error; an image with the shape of a page is an error."""
         return image if isinstance(image, DataError) else or_error(self.open_alone, image)
 
     def open_alone(self, image: ImageSource) -> Line:
@@ -338,7 +338,7 @@ class Recognizer:
         return {"decoder": strategy_name(self.strategy), "precision": self.precision.value}
 
     def provenance(self) -> Provenance:
-        """The provenance of results that are made now."""
+        """The provenance of results made by this recognizer."""
         return Provenance.now(self.model.identity)
 
     @property
@@ -350,8 +350,9 @@ class Recognizer:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper.
 
         Args:
-            pieces: May be empty for blank paper, where the language model would find words.
-            ink: That of the line.
+            pieces: The readings of its pieces; may be empty for blank paper, where the language model would invent
+                words.
+            ink: The ink of the line.
         """
         pieces = () if ink.blank else pieces
         reading = stitch([(piece.piece, piece.characters) for piece in pieces]) if pieces else reading_of(())

@@ -5,10 +5,11 @@ with open_index("archive.drethtr.sqlite") as index:
 
 build.py                             pages into an index; only new and changed ones are read
 index.py                             queries in, hits out
-query.py, automaton.py               what a query means; a pattern that reads the letters of a line
-scan.py, forward.py, probability.py  all lines; all readings of a line that have the pattern; how probable that makes it
-locate.py                            where on the line it stands
-records.py, schema.py, packed.py     what an index has, in which tables, and in how few bytes
+query.py, automaton.py               parse a query; the automaton of a pattern, which reads the letters of a line
+scan.py, forward.py, probability.py  scan all lines; sum all readings of a line that contain the pattern; calibrate that
+                                     sum
+locate.py                            where on the line the match is
+records.py, schema.py, packed.py     the content of an index, its tables, and its compact bytes
 store.py, postgres.py, targets.py    an index in a file, in a database, and copies of it
 """
 

@@ -1,7 +1,7 @@
 """The automaton of a pattern: it reads the letters of a line and finds whether the pattern occurs as whole words.
 
-It is deterministic, so each reading of a line counts once. The states of a plain word of n letters are: boundary;
-k letters read; other word; found. A line break is a separate letter, which ends a word, or continues it after a hyphen.
+It is deterministic, so each reading of a line counts once. The states of a plain word of n letters are: boundary; k
+letters read; other word; found. A line break is a separate letter, which ends a word, or continues it after a hyphen.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,8 +34,8 @@ pattern follow."""
 KINDS = 4
 
 MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
-"""Codes for `base/compiled/pages.c`: tokens without a letter, tokens of two letters, letters that a word leaves open,
-longer tokens, and hyphens."""
+"""Codes for `base/compiled/pages.c`: tokens without a letter, tokens of two letters, wildcard letters, longer tokens,
+and hyphens."""
 
 
 class Position(NamedTuple):
@@ -124,7 +124,7 @@ class Automaton:
         after = np.arange(self.states, dtype=np.uint16)
         for symbol in fold:
             after = self.table[self.kind(symbol), after]
-        # Two tokens are one class only if the bound in `base/compiled/pages.c` treats them alike as well.
+        # Two tokens share a class only if the bound in `base/compiled/pages.c` also treats them alike.
         reads = self.code_of([self.kind(symbol) for symbol in fold])
         alike = np.flatnonzero((self.classes == after).all(1) & (np.frombuffer(self.reads, np.uint8) == reads))
         if not len(alike):
@@ -165,7 +165,7 @@ class Automaton:
 
 
 class Effort:
-    """The steps that the automata of a query may still take."""
+    """The remaining steps for building the automata of a query."""
 
     def __init__(self) -> None:
         self.left = MAX_STEPS
@@ -192,20 +192,20 @@ def automaton_of(pattern: Pattern, spelling: Spelling, effort: Effort | None = N
     steps = Steps(pattern, {kind: letter for letter, kind in kinds.items()})
     first = steps.closed({AGAIN, START})
     # Subset construction: a state of the automaton is the set of all positions at which the pattern may be. So every
-    # reading of a line takes exactly one path, and the probabilities of readings can be added up.
+    # reading of a line takes exactly one path, and the probabilities of readings can be summed.
     numbers: dict[Positions, int] = {first: 0, frozenset({FOUND}): 1, frozenset(): 2}
     order = list(numbers)
     inside = (*range(BREAK), *kinds.values())
     rows: list[list[int]] = []
     breaks: list[int] = []
-    for state in order:  # which grows
+    for state in order:  # `states` grows in the loop
         effort.left -= len(state) * (len(inside) + 1)
         if len(order) > MAX_STATES or effort.left < 0:
             raise ConfigError(f"{pattern.text[:30]!r}… needs too many states; use fewer ? and *, or no ~ with them")
         rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
         behind = steps.after(state, BREAK)
-        # A position that already came over a line break has lost `AGAIN`: the next line may end the pattern, but not
-        # the one after it, which `forward.probabilities` never looks at.
+        # A position after a line break has lost `AGAIN`: the pattern may end on the next line, but not on the one after
+        # it, which `forward.probabilities` never looks at.
         goes_on = AGAIN in state or FOUND in behind
         breaks.append(number_of(behind if goes_on else frozenset(), numbers, order))
     table = np.zeros((KINDS + len(kinds), len(order)), dtype=np.uint16)
@@ -225,7 +225,7 @@ def pieces_of(word: WordPattern) -> list[WordPiece]:
     """Pieces of which a matching word contains at least one unchanged."""
     if not word.edits:
         return [without_stars(WordPiece(word.items, False, False))]
-    middle = len(word.items) // 2  # one edit leaves one of two halves as it is
+    middle = len(word.items) // 2  # one edit leaves one of two halves unchanged
     halves = WordPiece(word.items[:middle], False, True), WordPiece(word.items[middle:], True, False)
     return list(map(without_stars, halves))
 
@@ -263,7 +263,7 @@ class Steps:
     def closed(self, positions: set[Position]) -> Positions:
         """The positions, and those reached without a letter: after a star, and after a deleted letter."""
         if FOUND in positions:
-            return frozenset({FOUND})  # whatever else may be, the pattern is there: one state instead of many
+            return frozenset({FOUND})  # the pattern was found, whatever else follows: one state instead of many
         waiting = list(positions)
         while waiting:
             position = waiting.pop()
@@ -287,7 +287,7 @@ class Steps:
         if position == FOUND:
             return (FOUND,)
         if position == AGAIN:
-            # A word begins after a sign. After a line break none may begin: that is the next line's own search.
+            # A word begins after a sign. None may begin after a line break, as the next line is searched by itself.
             return {BREAK: (), BOUNDARY: (AGAIN, START), HYPHEN: (AGAIN, START)}.get(kind, (AGAIN,))
         if kind in (BOUNDARY, HYPHEN, BREAK):
             return self.over_sign(position, kind)
@@ -319,7 +319,7 @@ class Steps:
                 yield position
             elif position.hyphen == 1:
                 yield position._replace(hyphen=2)
-            # At the second line break the word is given up: hits span two lines at most.
+            # At the second line break the word is dropped: hits span at most two lines.
         elif position.letter == self.length(position):  # the word is complete
             yield FOUND if position.word + 1 == len(self.words) else Position(position.word + 1, 0, 0)
         elif not position.begun and position.word > 0:  # any number of signs between the words of a phrase

@@ -60,9 +60,9 @@ class Builder:
         self.recognizer = recognizer
         self.segmentation = segmentation
         self.expected: dict[PageKey, str] = {}
-        self.pages: dict[str, int] = {}  # of each scan that was asked about
+        self.pages: dict[str, int] = {}  # of each scan asked about so far
         self.seen: dict[str, tuple[Strip, Reading]] = {}
-        self.known_lines: dict[str, Entry] = {}  # of the page that is being read, those that need not be
+        self.known_lines: dict[str, Entry] = {}  # the lines of the page being read that need not be read again
 
     def __enter__(self) -> Self:
         return self
@@ -93,14 +93,14 @@ class Builder:
                     self.store.forget_reading(key)
 
     def has_own_reading(self, original: Original, known: PageState) -> bool:
-        """Whether the file of a page that had none says what the index has read."""
+        """Whether the new file of a page has the same texts that the index has read."""
         if original.description is None or (kept := self.store.reading(self.key(original))) is None:
             return False
         is_same_scan = known.digest == digest_of((original.source.path,))
         return is_same_scan and kept == first_bytes(original.description, MAX_BYTES)
 
     def missing(self) -> dict[PageKey, Path]:
-        """The pages whose scans cannot be found, and these."""
+        """The pages whose scans cannot be found, with the paths of the scans."""
         scans = {key: self.store.scan(key) for key in self.store.states()}
         return {key: scan for key, scan in scans.items() if not is_there(scan)}
 
@@ -121,7 +121,7 @@ class Builder:
         return len(gone)
 
     def read(self, original: Original, read: ReadLines | None = None) -> Page:
-        """Read a page and write it; returns it. Of a page that the index has, only lines that have changed are read.
+        """Read a page and write it; returns it. If the index has the page, only lines that have changed are read.
 
         Args:
             read: Reads the lines; by default the recognizer does, all at once.
@@ -194,7 +194,7 @@ class Builder:
         before = self.expected.pop(key, now)
         state = PageState(before, digest if before == now else UNKNOWN)
         kept = None
-        if original.description is None:  # who edits the scan later need not read it again
+        if original.description is None:  # the editor need not read the scan again later
             document = Document((original.sheet(page),), self.recognizer.provenance())
             kept = FORMATS["page"].write(document)
         with self.store.writing():
@@ -214,7 +214,7 @@ def open_builder(
     Args:
         recognizer: Made with `posteriors=True`.
         rebuild: Remove all pages first.
-        alone: Let nobody else write until it is closed; otherwise others may, between pages.
+        alone: Keep other processes from writing until it is closed; otherwise they may write between pages.
 
     Raises:
         DataError: if it is damaged, of another version or model, or being written by another process.
@@ -225,7 +225,7 @@ def open_builder(
 
 
 def kept_reading(path: Path, original: Original, recognizer: Recognizer, segmentation: Segmentation) -> bytes | None:
-    """The PAGE file of a scan without one, as an index has read it with the same settings.
+    """A PAGE file for a scan that has none, from an index that has read it with the same settings.
 
     None if it has not, or the scan has changed since.
 
@@ -242,7 +242,7 @@ def kept_reading(path: Path, original: Original, recognizer: Recognizer, segment
 
 def is_filled(folder: Path) -> bool:
     """Whether a folder can be opened and is not empty."""
-    with suppress(OSError), os.scandir(folder) as entries:  # a folder that may only be listed fails at `stat`
+    with suppress(OSError), os.scandir(folder) as entries:  # a folder without the right to enter it fails at `stat`
         return any(entry.stat(follow_symlinks=False) for entry in entries)
     return False
 
@@ -319,7 +319,7 @@ def unchanged_lines(page: SegmentedPage, known: list[StoredLine], content: bytes
             continue
         before, place = known[at], LinePlace.of(strip)
         now = given_line(line.id, place.to_bytes(), line.transcription)
-        # A person's text is in the place of the reading; a program's is not.
+        # A person's text replaces the reading; a program's text does not.
         is_same = now.certain == before.certain and (now.text == before.text or not now.certain)
         if is_same and place.is_same(LinePlace.from_bytes(before.place)):
             found[number] = now, posteriors.line(at)

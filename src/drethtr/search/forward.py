@@ -23,8 +23,8 @@ FAINTEST = 1e-10
 """States with a lower probability are dropped: a hundred of them together make no hit."""
 
 MIN_PROBABILITY = 1e-8
-"""Lines with a lower probability are not hits. Low, because the calibration sums over all lines: a million such lines
-still add up to less than a hundredth of one."""
+"""Lines with a lower probability are not hits. It is low because the calibration sums over all lines: a million lines
+below it add up to a hundredth of a hit at most."""
 
 
 def probabilities(pages: Sequence[PackedLines], automaton: Automaton) -> Masses:
@@ -86,11 +86,11 @@ def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
 
     A step repeats the token of the previous step, or continues with another one; after a blank, also with the same one.
     """
-    # CTC: the mass of each state is kept apart by the last token, since a token right after itself is the same letter.
+    # CTC: the probability of each state is kept separately by last token, since a repeated token is the same letter.
     blank = start.copy()
-    inside: dict[int, Masses] = {}  # by the token of the step before
+    inside: dict[int, Masses] = {}  # by the token of the previous step
     for apart, tokens, chances in line:
-        if apart:  # steps that are surely blank were not stored; after them, a token is a new letter
+        if apart:  # steps that are certainly blank were not stored; after them, a token is a new letter
             blank, inside = blank + sum(inside.values()), {}
         total = blank + sum(inside.values())
         total[total < FAINTEST] = 0
@@ -98,9 +98,9 @@ def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
         for token, chance in zip(tokens.tolist(), chances.tolist(), strict=True):
             stays = inside.get(token, np.zeros(len(start)))
             stays = np.where(total > 0, stays, 0)
-            now[token] = chance * stays  # the same letter goes on
+            now[token] = chance * stays  # the same letter continues
             np.add.at(now[token], after[token], chance * (total - stays))  # a new letter: the automaton moves
-        # What the stored tokens leave over is blank; tokens that were too unlikely to be stored are in it as well.
+        # The rest of the probability is the blank's; it includes tokens that were too unlikely to be stored.
         blank, inside = max(1 - float(chances.sum()), 0) * total, now
     end: Masses = blank + sum(inside.values())
     return end

@@ -26,9 +26,9 @@ from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.store import Store
 
 LEAST, LIMIT = 0.1, 50
-"""Hits that are shown unless others are asked for: those with at least this probability, and the best of so many.
+"""Defaults: the minimum probability of a hit, and the maximum number of hits.
 
-Of the least probable, one in ten is right: few look through more of them than that, and `--min` shows them."""
+One in ten of the least probable hits is right; few people look through less probable ones, and `--min` shows them."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,12 @@ class Hit:
     text         the text of the line, read or written by a person
     probability  that the hit is correct, from 0 to 1
     box          around the word, in pixels of the upright page
-    snippet      the text around the word, in brackets: as it stands there, or else as the model can read it there
+    snippet      the text around the word, with the word in brackets: as in the text, or else as the model can read it
+                 there
     unknown      letters of the query that the model cannot read; only text written by a person has them
     query        the query
     key          of its page in the index
-    unjudged     the probability without people's verdicts on this hit and on others
+    unjudged     the probability without people's verdicts on this hit and others
     place        of the line on its page, as in the index
     """
 
@@ -138,7 +139,7 @@ class SearchIndex:
             whole_pages: AND, OR and minus apply to pages instead of lines; a hit is the best line of its page.
             least: Minimum probability of a hit.
             limit: Maximum number of hits.
-            rejected: Return rejected hits as well, last and with probability 0.
+            rejected: Also return rejected hits, last and with probability 0.
             on: Only hits on this page: its scan, and its number there.
 
         Raises:
@@ -163,13 +164,13 @@ class SearchIndex:
             return combined(parsed, of_terms), np.arange(len(scanned.pages))
 
         found, best = chances(shipped().shifted(verdicts))
-        # What a verdict on a hit is compared with: verdicts would otherwise feed on each other.
+        # A verdict is compared with the probability without verdicts, or verdicts would reinforce each other.
         unjudged = chances(shipped())[0] if verdicts else found
         verdict = np.zeros(len(found))
         for (page, number), stands in self._judged(parsed, verdicts).items():
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
-        shown = np.clip(found + verdict, 0, 1)  # a verdict makes a hit certain, or takes it away
-        # Above 0 in any case: with a minimum of 0, a line that certainly lacks the words is still no hit.
+        shown = np.clip(found + verdict, 0, 1)  # a verdict makes a hit certain, or removes it
+        # Always above 0: even with a minimum of 0, a line that certainly lacks the words is not a hit.
         kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (verdict < 0))
         if on is not None:
             id = self.store.page_id(self.store.key(*on))
@@ -196,7 +197,7 @@ class SearchIndex:
         return "" if known is None else "".join(c for c in dict.fromkeys(letters) if c not in known)
 
     def _judged(self, query: Query, verdicts: Sequence[Verdict]) -> dict[tuple[int, int], bool]:
-        """Verdicts on hits of a query, by page id and line number; not those on lines whose ids others have now."""
+        """Verdicts on hits of a query, by page id and line number; without lines whose ids others now have."""
         found = {}
         for verdict in verdicts:
             id = self.store.page_id(verdict.page) if verdict.query == key_of(query) else None
@@ -240,7 +241,8 @@ class SearchIndex:
     def judge(self, hit: Hit, stands: bool) -> None:
         """Record a person's verdict on a hit: whether it is correct.
 
-        The same search then shows it first, or no longer, and the verdict shifts the probabilities of all searches.
+        The same search then shows it first, or no longer shows it, and the verdict shifts the probabilities of all
+        searches.
 
         Raises:
             DataError: if another process is writing the index.
@@ -263,7 +265,7 @@ def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
 
 
 def is_on(verdict: Verdict, line: StoredLine) -> bool:
-    """Whether a line is where the one of its id was when a person judged it; so is every line if that is unknown."""
+    """Whether a line is where the judged line of this id was; True if that place is unknown."""
     return not verdict.place or LinePlace.from_bytes(verdict.place).is_same(LinePlace.from_bytes(line.place))
 
 

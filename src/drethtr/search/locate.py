@@ -27,7 +27,7 @@ CLOSE_EDGES = 2.0
 """Maximum error of the edges in pixels."""
 
 SAME_EDGES = 2
-"""Pixels by which the edges of a line that has not moved may differ: it was found, and its file has whole pixels."""
+"""Pixels by which the edges of a line that has not moved may differ, since its file rounds to whole pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class Node(NamedTuple):
 Hypotheses: TypeAlias = dict[tuple[int, int], tuple[float, Node | None]]
 """The likeliest reading by state and last token, -1 for a blank."""
 
-BLANK = -1  # no token has this id, so that the first letter after it is always new
+BLANK = -1  # no token has this id, so the first letter after it is always new
 
 
 class Location(NamedTuple):
@@ -143,7 +143,7 @@ def locate(line: Posteriors, text: str, width: int, automaton: Automaton, *, ove
         over: Find the part of it before the line break, if the text does not have all of it.
     """
     there = span_in(text, automaton, over=False)
-    over = over and there is None  # a text that has the whole pattern needs no part of it before a line break
+    over = over and there is None  # if the text has the whole pattern, the part before a line break is not needed
     there = span_in(text, automaton, over=True) if over else there
     letters = likeliest(line, automaton, over=over)
     reading = "".join(letter.text for letter in letters)
@@ -236,7 +236,7 @@ def end_of(text: str, first: int, automaton: Automaton, *, over: bool) -> int | 
 
 
 def aligned(span: Span, text: str, other: str) -> Span:
-    """The part of another text that stands in place of a part of a text, without signs around it."""
+    """The part of another text that corresponds to a part of a text, without signs around it."""
     edits = Levenshtein.opcodes(text, other)
 
     def places(at: int) -> tuple[int, int]:
@@ -264,7 +264,7 @@ def aligned(span: Span, text: str, other: str) -> Span:
 def columns(letters: list[Letter], span: Span, line: Posteriors) -> tuple[float, float]:
     """The columns from the first to the last letter, up to halfway to the neighbors."""
     steps = [letter.step + 0.5 for letter in letters]
-    # CTC says where a letter peaks, not where it ends: up to halfway, but at most a usual letter beyond the peak.
+    # CTC gives the peak of a letter, not its end: halfway to the next, at most a usual letter beyond it.
     usual = (steps[-1] - steps[0]) / max(len(steps) - 1, 1) or 2.0
     first, last = span.start, span.end - 1
     left = (steps[first - 1] + steps[first]) / 2 if first else steps[first] - usual / 2

@@ -30,16 +30,15 @@ VALUES = np.concatenate([[1.0], 1 / (1 + np.exp(-ODDS))])
 """(32,) the probability of each level, from 1 downwards."""
 
 SKIRT = 0.1
-"""A token is dropped at a step where it is less likely than this share of its probability one step before or after,
-where it is kept: such skirts of a letter cost bytes, and gain at most 0.005 of average precision (LOG.md,
-2026-11-25)."""
+"""A token is dropped at a step where it is less likely than this share of its probability one step before or after:
+such skirts of a letter cost bytes, and gain at most 0.005 of average precision (LOG.md, 2026-11-25)."""
 
 MAX_LINE_BYTES = 580
 """Maximum bytes per line, averaged over the page; beyond that, the least likely tokens are dropped."""
 
 HEAD = struct.Struct("<IIII")
 
-# What fits into the 16 bits of a line's steps, the byte that numbers a text, and the two halves of a step's byte.
+# Limits: the 16 bits for the steps of a line, the byte that numbers a text, and the two halves of a step's byte.
 MAX_STEPS = (1 << 16) - 1
 MAX_TEXTS = 255
 MAX_GAP = MAX_COUNT = 15
@@ -200,7 +199,7 @@ def token_bits(texts: int) -> int:
 
 def levels_of(chances: NDArray[np.float64]) -> NDArray[np.int64]:
     """(N,) the nearest levels of probabilities, by log-odds; the first one only for certainty."""
-    # By log-odds, since an error of 0.01 matters at 0.99 and not at 0.5.
+    # By log-odds, since an error of 0.01 matters at 0.99 but not at 0.5.
     odds = np.log(np.maximum(chances, MIN_PROBABILITY) / np.maximum(1 - chances, 1e-9))
     nearest = np.rint((odds - SUREST) / (ODDS[-1] - SUREST) * (LEVELS - 2)).clip(0, LEVELS - 2).astype(np.int64)
     return np.where(chances >= 1, 0, nearest + 1)
@@ -232,7 +231,7 @@ def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)
     most = max((MAX_LINE_BYTES * len(lines) - steps) * 8 // bits, 0)
     if len(chances) > most:
-        # One threshold for the page, so that its difficult lines keep more than its clear ones.
+        # One threshold for the page, so that its difficult lines keep more entries than its clear ones.
         least = np.partition(chances, len(chances) - most - 1)[len(chances) - most - 1]
         kept = [entries.where(entries.chances > least) for entries in kept]
     return kept

@@ -74,8 +74,8 @@ SCHEMES = ("postgresql://", "postgres://")
 PREFILTER_FROM = 100_000
 """With this many lines or more, only pages with words similar to the query are searched.
 
-What no reading resembles is then not found, although the posteriors know it: below, searching everything is fast enough
-to find that, too. Not measured with other numbers."""
+Words that only the posteriors contain, and no text resembles, are then not found. In smaller indexes, searching
+everything is fast enough. Not measured with other numbers."""
 
 SIMILAR = 0.3
 """Minimum similarity of a part of a text to a word: the share of common trigrams.
@@ -230,7 +230,7 @@ class PostgresStore:
 
     def version(self) -> Hashable:
         """The number of pages and the sum of the transactions that wrote them."""
-        # Without a shared counter, on which concurrent writers would wait for each other.
+        # No shared counter is used, since concurrent writers would wait for each other on it.
         with self.guarded():
             [row] = self.database.execute("SELECT count(*), sum(xmin::text::bigint) FROM pages").fetchall()
             return tuple(row)
@@ -288,7 +288,7 @@ class PostgresStore:
         with self.guarded():
             # A prepared statement would fail once another process has completed the table.
             rows = self.database.execute("SELECT * FROM verdicts", prepare=False)
-            return [  # without a place in an earlier version
+            return [  # an earlier version has no place
                 Verdict(query, PageKey(scan, number), line, chance, stands, *place)
                 for query, scan, number, line, chance, stands, *place in rows
             ]

@@ -1,10 +1,10 @@
 """Calibrate searches: turn the sum over all readings into the probability that a pattern is on a line.
 
-The CTC head is overconfident about short words and illegible lines, and ignores the number of lines searched: of
+The CTC head is overconfident about short words and illegible lines, and ignores the number of lines searched: among
 20,000 lines, some resemble a word that is on none of them. So a logistic model combines the log-odds of a line with the
 length of the pattern and of the line, the confidence in its text and in all others, and the results on other lines: a
-word that occurs is read clearly on some of its lines, a word that only resembles others on none.
-`drethtr bench retrieval DATA --save-fit FILE` learns the weights.
+word that occurs is read clearly on some of its lines, a word that only resembles others on none. `drethtr bench
+retrieval DATA --save-fit FILE` learns the weights.
 """
 
 import json
@@ -33,16 +33,15 @@ CONFIDENCES = (0.05, 0.995)
 """Confidences are clipped to this range, so that the log-odds of one line do not outweigh all other features."""
 
 RIVALS = 1e-3
-"""Minimum sum of the other lines, when a line is compared with them: the logarithm of a share of nothing would be
-infinite."""
+"""Minimum sum of the other lines when a line is compared with them; a sum of 0 would give an infinite logarithm."""
 
 PRIOR = 2.0
 """Prior standard deviation of the log-odds between collections, before verdicts.
 
-It counts as much as one verdict on a hit of 50 %, so that a few verdicts are heard."""
+It counts as much as one verdict on a hit of 50 %, so that a few verdicts have an effect."""
 
 ROUNDS = 60
-"""Halvings of the interval in which the shift is looked for, to far less than matters."""
+"""Halvings of the interval in which the shift is searched for, to a negligible width."""
 
 
 class CandidateLines(NamedTuple):
@@ -115,8 +114,8 @@ class SearchCalibration:
             letters: Number of letters of the pattern.
             lines: The candidates; a certain line either has the pattern or not.
         """
-        # That the word stands in the text of a line counts through its chance alone: as a minimum, it made
-        # probabilities among thousands of lines without the word twice as wrong (LOG.md, 2026-11-25, night).
+        # If the word is in the text of a line, that counts only through its chance: used as a minimum, it doubled the
+        # error of probabilities among thousands of lines without the word (LOG.md, 2026-11-25, night).
         odds = self.weights.score(features(chances, letters, lines)) + self.shift
         found: Floats = np.where(chances > 0, sigmoid(odds), 0.0)
         certain = lines.confidences == CERTAIN
@@ -130,7 +129,7 @@ class SearchCalibration:
         odds = log_odds(np.array([verdict.probability for verdict in verdicts]))
         stands = np.array([verdict.stands for verdict in verdicts], dtype=np.float64)
         shift, reach = 0.0, len(verdicts) * PRIOR**2
-        # Halving, since the slope only rises. Newton's method swings from side to side where sure hits are wrong.
+        # By bisection, since the slope only rises; Newton's method oscillates where certain hits are wrong.
         for _ in range(ROUNDS):
             reach /= 2
             slope = float((sigmoid(odds + shift) - stands).sum()) + shift / PRIOR**2
@@ -172,7 +171,7 @@ def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
             np.log(np.maximum(lines.steps, 1)),
             odds_of_confidence(lines.confidences),
             every * lines.legibility,
-            # Half a line more, so that a word on no line has a finite logarithm.
+            # Half a line more, so that a word that is not on any line has a finite logarithm.
             every * np.log((total + 0.5) / (number + 1)),
             np.log(known / (known + np.maximum(total - sums, 0) + RIVALS)),
             every * np.log(number + 1),

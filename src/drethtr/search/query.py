@@ -35,7 +35,7 @@ class Spelling:
 @lru_cache(maxsize=1 << 16)
 def folded(text: str) -> str:
     """A text without case, accents and variants of older spellings."""
-    plain = unicodedata.normalize("NFKD", text.replace("ſ", "s").casefold()).casefold()  # again: № becomes No
+    plain = unicodedata.normalize("NFKD", text.replace("ſ", "s").casefold()).casefold()  # again, for №
     return "".join(c for c in plain if not unicodedata.category(c).startswith("M")).translate(ALIKE)
 
 

@@ -93,7 +93,7 @@ class Records(Protocol):
         """The settings of the index, by name."""
 
     def version(self) -> Hashable:
-        """What changes whenever a page is written or removed."""
+        """A value that changes whenever a page is written or removed."""
 
     def size(self) -> tuple[int, int]:
         """The numbers of pages and lines."""
@@ -128,7 +128,7 @@ class Records(Protocol):
 
 def known_confidences(lines: Sequence[StoredLine]) -> bytes:
     """The confidences of the lines of a page, a byte each."""
-    # Stored with the page, not in `lines`: a query needs these of every page, but only the lines of its hits.
+    # Stored with the page, not in `lines`: a query needs the confidences of every page, but only the lines of its hits.
     return bytes(CERTAIN if line.certain else stored_confidence(line.confidence) for line in lines)
 
 

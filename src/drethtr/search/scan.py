@@ -21,7 +21,7 @@ AT_ONCE = 256
 """Pages per task of a thread."""
 
 KEPT = 64 << 20
-"""Bytes of all recent scans: three of a word that half of a million lines may have."""
+"""Maximum bytes of all recent scans: enough for three of a word that half of a million lines may have."""
 
 
 class Scanned(NamedTuple):
@@ -46,11 +46,11 @@ class Scanned(NamedTuple):
 
 
 recent = RecentResults[Scanned](KEPT, attrgetter("bytes"))
-"""The last scans, so that a repeated query, from a server or after a verdict, costs nothing."""
+"""The last scans, so that a repeated query, in a server or after a verdict, costs nothing."""
 
 
 def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
-    """Scan every line, with this many threads, unless the same was asked of the same pages before.
+    """Scan every line with this many threads, unless the same scan of the same pages is cached.
 
     Raises:
         DataError: if the index is damaged.
@@ -62,8 +62,8 @@ def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scann
 def scan_all(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
     """Scan every line.
 
-    Signatures that rule lines out, by the pairs of letters that they may have, would save two thirds of the work at
-    best, as a line may have hundreds; so they were not built (LOG.md, 2026-11-27).
+    Signatures that rule lines out by their possible pairs of letters would save at most two thirds of the work, as a
+    line may have hundreds of pairs; so they were not built (LOG.md, 2026-11-27).
 
     Raises:
         DataError: if the index is damaged.
@@ -78,7 +78,7 @@ def scan_all(store: Records, automatons: Sequence[Automaton], threads: int) -> S
 def longest_word(pattern: Pattern) -> str:
     """The longest word of a pattern, folded even if the search is strict, as texts of an index are.
 
-    Empty if all words have wildcards: the letters around them, put together, resemble no word.
+    Empty if all words have wildcards: the letters around a wildcard, joined, resemble no word.
     """
     words = (word.letters for word in pattern.words if len(word.letters) == len(word.items))
     return Spelling().fold(max(words, key=len, default=""))

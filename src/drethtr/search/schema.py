@@ -9,7 +9,7 @@ from drethtr.search.records import APPLICATION, PLACES
 FORMAT = 4
 """Version of the tables and their content; raised when an older reader would misunderstand them.
 
-A file of version 3 has no places of verdicts, and one of version 2 no readings either: it is searched as it is, and
+A file of version 3 has no places of verdicts, and one of version 2 also has no readings: it can be searched, and is
 completed when it is written."""
 
 WITHOUT_READINGS = 2
@@ -107,7 +107,7 @@ def refuse_other_tables(database: Database, path: Path) -> None:
         )
     statements = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
     if sorted(database.execute(statements)) != sorted((table,) for table in TABLES[version]):
-        raise damaged(path, "other tables than those of an index")  # views and triggers could run for ever
+        raise damaged(path, "its tables are not those of an index")  # views and triggers could run forever
 
 
 def no_index(path: Path) -> DataError:

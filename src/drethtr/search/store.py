@@ -50,7 +50,7 @@ WAIT = 5.0
 """Seconds to wait for a process that is closing the file, which copies its log into it."""
 
 WAIT_FOR_PAGE = 0.5
-"""Seconds that a writer who is not alone waits for the lock: others hold it for one page, or for long."""
+"""Seconds that a writer that shares the file waits for the lock: others hold it for one page, or for long."""
 
 MEMORY = 64 << 20
 """Maximum bytes that unpacking a reading may take."""
@@ -103,7 +103,8 @@ class Store:
         Args:
             made_with: Its settings, which must equal those of an existing index.
             rebuild: Remove all pages first, and accept other settings.
-            alone: Let nobody else write until it is closed. Otherwise others may, except within `writing`.
+            alone: Keep other processes from writing until it is closed. Otherwise they may write, except within
+                `writing`.
 
         Raises:
             DataError: if the file is not an index, is damaged, or cannot be written; or the index is of another
@@ -135,7 +136,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What is written in this context is written as a whole; if an error ends it, nothing is.
+        """Within this context, everything is written in one transaction; after an error, nothing is.
 
         Raises:
             DataError: if another process is writing, or has given the index other settings.
@@ -195,7 +196,7 @@ class Store:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 raise no_index(self.path) from error
             raise damaged(self.path, str(error)) from error
-        except UnicodeEncodeError as error:  # a name of another encoding; the file is whole
+        except UnicodeEncodeError as error:  # a name in another encoding; the file is not damaged
             raise DataError(f"cannot store {error.object!r}, which is not Unicode; rename it", self.path) from error
         except (ValueError, RecursionError) as error:  # of JSON
             raise damaged(self.path, str(error)) from error
@@ -215,7 +216,7 @@ class Store:
         with self.guarded():
             for row in (of or self.database).rows(statement, arguments):
                 if not all(map(isinstance, row, kinds)):
-                    raise damaged(self.path, "values of other kinds")
+                    raise damaged(self.path, "values of unexpected types")
                 yield row
 
     def check(self) -> None:
@@ -246,7 +247,7 @@ class Store:
         """Close the file. After writing it is a single file again, unless it is being read."""
         if self.made_with is not None:
             with suppress(sqlite3.Error):  # it is being read, or closed
-                if self.database.in_transaction:  # the lock of who writes alone
+                if self.database.in_transaction:  # releases the lock of a writer with `alone`
                     self.database.execute("COMMIT")
                 self.database.execute("PRAGMA journal_mode = DELETE")
         self.database.close()
@@ -269,7 +270,7 @@ class Store:
         """The scan of a page, as a path relative to the working folder."""
         folder, place = self.path.parent, restored(key.scan)
         if above := ABOVE.match(place):
-            # If the folder is a link, the one above it is another than that of its name.
+            # Links are resolved first: the folder above a link's target is not the one above the link.
             real = os.path.realpath(folder)
             named, meant = (os.path.normpath(f"{start}/{above[0]}") for start in (folder, real))
             folder = folder if os.path.realpath(named) == meant else Path(real)
@@ -297,7 +298,7 @@ class Store:
         """Write a page with its lines, replacing an earlier version.
 
         Args:
-            reading: The PAGE file of a scan that had none.
+            reading: A PAGE file with the reading, for a scan that had none.
         """
         with self.guarded():
             self.remove(key)
@@ -312,13 +313,13 @@ class Store:
                 self.database.execute("INSERT INTO readings VALUES (?, ?)", (page, lzma.compress(reading)))
 
     def touch(self, key: PageKey, state: PageState) -> None:
-        """Update the state of a page whose files have another time, but say the same."""
+        """Update the state of a page whose files have another time but the same content."""
         with self.guarded():
             update = "UPDATE pages SET state = ?, digest = ? WHERE scan = ? AND number = ?"
             self.database.execute(update, (*state, *key))
 
     def reading(self, key: PageKey) -> bytes | None:
-        """The PAGE file of a page whose scan had none when it was read; None if it had one, or is not in the index.
+        """A PAGE file with the reading of a scan that had none; None if it had one, or is not in the index.
 
         Raises:
             DataError: if it is damaged.
@@ -336,11 +337,11 @@ class Store:
         except lzma.LZMAError as error:
             raise damaged(self.path, str(error)) from error
         if not unpacker.eof:
-            raise damaged(self.path, "a reading is cut short")
+            raise damaged(self.path, "a reading is truncated")
         return content
 
     def forget_reading(self, key: PageKey) -> None:
-        """Remove the reading of a page that has a file of its own now."""
+        """Remove the reading of a page that now has its own file."""
         with self.guarded():
             self.database.execute(f"DELETE FROM readings WHERE page = {OF_PAGE}", key)
 

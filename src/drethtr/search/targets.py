@@ -42,7 +42,7 @@ class Postgres(Target):
     url: str
 
     def update(self, store: Store) -> str:
-        # The index that each page came from: pages removed there are removed here, those of other indexes stay.
+        # Each page records the index it came from: pages removed there are removed here, pages of other indexes stay.
         origin = stored(store.path.resolve().as_posix())
         with PostgresStore.write(self.url, store.about()) as database:
             there, mine = database.states(origin), store.states()
@@ -65,7 +65,7 @@ class Table(Target):
     path: Path
 
     def refuse_other_file(self) -> None:
-        """Refuse to replace a file that is no such table, as training data of the same name.
+        """Refuse to replace a file that is not a table of an index, such as training data of the same name.
 
         Raises:
             DataError: if there is one.

@@ -5,6 +5,7 @@ guard.py, ticket.py         who may do what; how a browser gets its token
 connections.py, uploads.py  slow clients and large bodies have limits
 request_queue.py            lines of several requests are read together
 service.py                  the handlers for reading and searching
-editor/                     those of the editor, on a folder of `drethtr.editing`; values.py parses, content.py writes
+editor/                     the handlers of the editor, for a folder of `drethtr.editing`; values.py parses, content.py
+                            writes
 answers.py, metrics.py      errors as JSON; counts for Prometheus
 """

@@ -21,14 +21,14 @@ LONG = 10_000
 """Bytes from which a response is compressed."""
 
 LEVEL = 3
-"""Of compression: an overview of 10,000 pages shrinks to a twentieth in 20 ms; higher levels gain little."""
+"""Level of compression: an overview of 10,000 pages shrinks to a twentieth in 20 ms; higher levels gain little."""
 
 MAX_LISTED = 10
 """Routes that the response for an unknown one lists at most."""
 
 
 def error_response(message_of: Callable[[object], str], request: Request, error: Exception) -> Response:
-    """The response for an expected error; `message_of` gives its message. A client that has left gets none."""
+    """The response for an expected error; `message_of` gives its message. None is sent to a client that has left."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
     if isinstance(error, HTTPException):
@@ -42,7 +42,7 @@ def error_response(message_of: Callable[[object], str], request: Request, error:
 
 
 def packed(request: Request, content: Any) -> Response:
-    """The response with JSON that may be long: compressed, if it is and the client can unpack it."""
+    """The response with JSON; compressed if it is long and the client accepts that."""
     response = JSONResponse(content)
     if len(response.body) > LONG and "gzip" in request.headers.get("accept-encoding", ""):
         body = gzip.compress(response.body, LEVEL)
@@ -54,7 +54,7 @@ def unknown_route(request: Request, error: Exception) -> Response:
     """The response for an unknown path or method: it lists the known ones."""
     assert isinstance(error, HTTPException)
     routes = [route for route in request.app.routes if isinstance(route, Route)]
-    known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
+    known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # only the first of GET and HEAD
     hint = f"known: {known}" if len(routes) < MAX_LISTED else "see docs/edit.md"
     message = f"there is no {request.method} {request.url.path}; {hint}"
     return JSONResponse({"error": message}, error.status_code, error.headers)

@@ -30,7 +30,7 @@ HERE = Access()
 """Access from the same machine only."""
 
 DESCRIPTION = Path(__file__).with_name("openapi.json")
-"""The routes for reading and searching, as OpenAPI. Those of the editor are in docs/edit.md."""
+"""The OpenAPI description of the routes for reading and searching. The editor's are in docs/edit.md."""
 
 STATIC = Path(editing.__file__).parent / "static"
 """The files of the web page."""

@@ -18,7 +18,7 @@ ANSWER_SECONDS = 60.0
 """Seconds for which a client may stop receiving a response."""
 
 MAX_REST_BYTES = 256 << 20
-"""Maximum bytes of a refused body to read before the response; beyond that, the connection is simply closed."""
+"""Maximum bytes of a refused body to read before the response; a longer body is cut off by closing the connection."""
 
 MAX_CONNECTIONS = 512
 """Beyond this number, each new connection replaces one that waits for its client, or for the rest of a request."""
@@ -40,7 +40,7 @@ class TimedConnection(H11Protocol):
             self.make_room()
 
     def data_received(self, data: bytes) -> None:
-        # `watch` starts no new timeout while one runs: bytes that drip in are no reason to wait longer for a head.
+        # `watch` does not restart a running timeout: a client that sends a few bytes now and then gains no time.
         self.heard = self.loop.time()
         super().data_received(data)
         self.watch()
@@ -83,7 +83,7 @@ class TimedConnection(H11Protocol):
         return self.waits_for_client or (self.cycle is not None and self.cycle.more_body)
 
     def make_room(self) -> None:
-        """Abort the connection whose client has sent nothing for longest; this new one is the last to go."""
+        """Abort the connection whose client has been silent the longest; this new one is the last choice."""
         others = (one for one in self.connections if isinstance(one, TimedConnection) and one.may_go)
         longest = min(others, key=lambda one: one.heard)
         self.connections.discard(longest)  # `connection_lost` is called only later
@@ -94,8 +94,7 @@ class DrainBody:
     """Middleware that reads the rest of a body before a response after which the connection is closed.
 
     Many clients read no response until they have sent everything. Closing the connection while their bytes are still in
-    flight resets it, and they report that instead of what was wrong with the request. uvicorn drains connections that
-    stay open itself.
+    flight resets it, and they report the reset instead of the error. uvicorn itself drains connections that stay open.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,8 +1,8 @@
 """Access control: which requests are accepted, and security headers for browsers.
 
-A server on one's own machine can be reached by every web page that is open there. Therefore it responds only to its own
-host names (DNS rebinding), and accepts requests only from its own pages and from programs, which send no origin (CSRF).
-Other users of the machine reach it as well, and those of the network may: they lack the token.
+Every web page that is open in a browser can reach a server on the same machine. Therefore the server responds only to
+its own host names (DNS rebinding), and accepts requests only from its own pages and from programs, which send no origin
+(CSRF). Other users of the machine, and perhaps of the network, can also reach it, but lack the token.
 
 Source of the check of origins: Filippo Valsorda, "Cross-Site Request Forgery", 2025 (as in Go's
 `http.CrossOriginProtection`): Sec-Fetch-Site first, Origin against Host for browsers without it.
@@ -32,20 +32,20 @@ READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 
 PAGES = re.compile(r"/|/p/[^/]*(/layout)?")
-"""Paths to which a link on another web page may lead; they show nothing but the empty page for browsers."""
+"""Paths to which links on other web pages may lead; they return only the empty page of the editor."""
 
 OPEN = frozenset({"/health"})
-"""Paths that answer under any host name and need no token, for the probes of load balancers; they tell nothing."""
+"""Paths that answer under any host name and need no token, for the probes of load balancers; they reveal nothing."""
 
 STATIC = "/static/"
-"""Below this lie the files of the web page, which need no token."""
+"""The prefix of the files of the web page, which need no token."""
 
 ASKS = re.compile(r"/api/(here|export|preview)|/api/pages/[^/]+/compare|/api/pages/[^/]+/lines/.+/alternatives")
 """Paths of `POST` requests that change nothing, although they have a body."""
 
-# With the rest of the path, as the router of Starlette leaves out a line break at its end.
+# Matched to the very end, since the router of Starlette ignores a line break at the end of a path.
 MANAGES = re.compile(r"/api/(read|learn|index|jobs|pages/[^/]+/read)\b.*", re.DOTALL)
-"""Paths of requests that start, stop or adopt the machine's work on whole pages."""
+"""Paths of requests that start, stop or adopt background work on whole pages."""
 
 ROLE = "drethtr.role"
 """The key of the role in the scope of a request."""
@@ -68,14 +68,17 @@ for an address. It ends in <code>?token=…</code>; the part after the equals si
 """
 """The page for a browser without a token."""
 
-WRONG = '<p class="flag" role="alert">This key does not fit. It may be incomplete, or of an earlier start.</p>'
-"""What it says to a browser with another one."""
+WRONG = (
+    '<p class="flag" role="alert">This key is not valid. It may be incomplete, or from an earlier start of the '
+    "program.</p>"
+)
+"""What it adds for a browser with another token."""
 
-USED = '<p class="flag" role="alert">The address that opened this page works once, in the first minute.</p>'
-"""What it says to a browser with a ticket that is not valid, or no longer."""
+USED = '<p class="flag" role="alert">The address that opened this page works only once, within one minute.</p>'
+"""What it adds for a browser with an invalid or expired ticket."""
 
 HEADERS = {
-    "Cache-Control": "no-cache",  # or browsers use scripts of the version before, and mix them with new ones, for days
+    "Cache-Control": "no-cache",  # otherwise browsers would mix scripts of the earlier version with new ones for days
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -92,7 +95,7 @@ class Role(StrEnum):
     MANAGE = "manage"
 
     def token(self, secret: str) -> str:
-        """The token of this role; that for managing is the secret, which the others do not give away."""
+        """The token of this role. For managing it is the secret itself, which the others do not reveal."""
         if self is Role.MANAGE:
             return secret
         return urlsafe_b64encode(digest(secret.encode(), self.encode(), "sha256"))[:32].decode()
@@ -171,7 +174,7 @@ class Guard:
 
     def refusal(self, scope: Scope) -> Response | None:
         """The response for a request that is refused; None if it is accepted."""
-        # Below the prefix under which another application, or a proxy, offers this one.
+        # The path relative to the prefix under which another application or a proxy mounts this one.
         if scope["path"].removeprefix(scope.get("root_path", "")) in OPEN:
             return None
         headers = Headers(scope=scope)
@@ -202,12 +205,13 @@ class Guard:
         if role is not None:
             token = self.access.tokens[role]
             rest = urlencode([(name, value) for name, value in asked if name not in ("token", "ticket")])
-            path = "/" + scope["path"].lstrip("/")  # two slashes would lead to another server
+            path = "/" + scope["path"].lstrip("/")  # two slashes would redirect to another server
             answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-            # Not strict: a browser that follows a link in a letter would not send it after the redirection.
+            # Not "strict": after a link in an e-mail, a browser would not send the cookie with the redirected request.
             answer.set_cookie(name, token, httponly=True, samesite="lax")
             return answer
-        # Not by `http.cookies`, which reads none at all if one is odd: other servers on this machine set them as well.
+        # Not parsed by `http.cookies`, which drops all if one is malformed: other servers on this machine also set
+        # cookies.
         kept = HTTPConnection(scope).cookies.get(name, "")
         role = self.role_of([headers.get("authorization", "").removeprefix("Bearer "), kept])
         if role is None:
@@ -224,22 +228,22 @@ class Guard:
         return JSONResponse({"error": words}, 403)
 
     def is_admitted(self, tickets: Sequence[str], scope: Scope, headers: Headers) -> bool:
-        """Whether one of some tickets is right, and lets this request in."""
+        """Whether one of the tickets is valid and admits this request."""
         ticket = self.access.ticket
         if ticket is None or not any(is_same(one, ticket.secret) for one in tickets):
             return False
         return ticket.admits(scope, headers)
 
     def role_of(self, given: Sequence[str]) -> Role | None:
-        """The role of the first of some tokens that is right; None if none is."""
+        """The role of the first valid token; None if none is valid."""
         tokens = self.access.tokens.items()
         return next((role for one in given for role, token in tokens if is_same(one, token)), None)
 
 
 def is_visit(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody follows a link to a page of this server, in a tab and not in a frame of another page.
+    """Whether a request opens a page of this server in a tab, not in a frame of another page.
 
-    Browsers send no Sec-Fetch headers to another machine without TLS; what they accept then tells them from programs.
+    Browsers send no Sec-Fetch headers to another machine without TLS; the Accept header then tells them from programs.
     """
     kinds = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     is_page = "text/html" in headers.get("accept", "") if kinds == (None, None) else kinds == ("navigate", "document")
@@ -276,7 +280,7 @@ def is_ip_address(host: str) -> bool:
 
 
 def cookie_name(host: str) -> str:
-    """The name of the cookie with the token: browsers send cookies to every port, and each may have its own server."""
+    """The name of the cookie with the token, port included: browsers send a host's cookies to all its ports."""
     found = HOST.fullmatch(host)
     return f"drethtr-{found['port']}" if found is not None and found["port"] else "drethtr"
 

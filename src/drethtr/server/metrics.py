@@ -84,7 +84,7 @@ def address_of(scope: Scope) -> str:
     """The route of a request: its path with names in place of parameters."""
     endpoint = scope.get("endpoint")
     for route in scope["app"].routes:
-        # Several routes may have one handler.
+        # Several routes may have the same handler.
         if isinstance(route, Route) and route.endpoint == endpoint and route.matches(scope)[0] is not Match.NONE:
             return route.path_format
         if isinstance(route, Mount) and route.app == endpoint:

@@ -32,7 +32,7 @@ class RequestQueue:
         self.recognizer = recognizer
         self.waiting: list[tuple[asyncio.Future[Reading], Line]] = []
         self.busy = asyncio.Lock()
-        self.thread = executor or ThreadPoolExecutor(1)  # torch keeps worker threads for every thread that computes
+        self.thread = executor or ThreadPoolExecutor(1)  # torch keeps worker threads for each thread that computes
 
     async def read(self, line: Line) -> Reading:
         """Read a line that was opened with the recognizer.
@@ -43,10 +43,10 @@ class RequestQueue:
         answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
         self.waiting.append((answer, line))
         try:
-            # Who gets the lock reads for all that wait by then; the others find their answers there.
+            # Whoever gets the lock reads the lines of all that wait by then; the others then find their results.
             async with self.busy:
                 if not answer.done():
-                    await asyncio.shield(self.read_waiting())  # others wait for it as well
+                    await asyncio.shield(self.read_waiting())  # other requests wait for it, too
             return await answer
         finally:
             answer.cancel()  # has an effect only if the client has left
@@ -62,7 +62,7 @@ class RequestQueue:
                     await self.read_together([one])
         finally:
             for answer, _ in taken:
-                answer.cancel()  # without an answer when the server stops, so that nobody waits forever
+                answer.cancel()  # if the server stops, the rest is cancelled, so that nobody waits forever
 
     async def read_together(self, taken: Sequence[tuple[asyncio.Future[Reading], Line]]) -> bool:
         """Read lines together. The error of a single line is its result; of several lines, any may be the cause.

@@ -47,7 +47,7 @@ MAX_PAGES = 20
 """Pages of one request; `drethtr transcribe` reads longer books."""
 
 USED_UP = frozenset({ENOSPC, EDQUOT, EMFILE, ENFILE})
-"""Errors of writing a file that no other name for it would mend."""
+"""Errors of writing a file that another name would not cure."""
 
 
 class Service:
@@ -65,7 +65,7 @@ class Service:
         self.answering = 0
         self.budget = Budget()
         self.place = temporary_folder()
-        tidied(self.place)  # uploads of a server that was killed
+        tidied(self.place)  # uploads left by a killed server
 
     def use(self, recognizer: Recognizer) -> None:
         """Use another recognizer from now on."""
@@ -82,12 +82,12 @@ class Service:
         Raises:
             HTTPException: also if there are too many.
         """
-        self.refuse_too_many()  # before an upload of which nothing would come
+        self.refuse_too_many()  # before an upload that would be refused anyway
         return await uploads_of(request, share, name)
 
     @contextmanager
     def admit(self) -> Iterator[None]:
-        """Count a request while it is processed: only when its images are there, or slow clients would shut out others.
+        """Count a request while it is processed. Call it after the upload, or slow clients would shut out others.
 
         Raises:
             HTTPException: if there are too many.
@@ -120,7 +120,7 @@ class Service:
     async def read_line_image(self, request: Request) -> Response:
         """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it.
 
-        Of a form with several files, it is a list, in their order.
+        For a form with several files, it is a list in their order.
         """
         parameters_of(request)
         with self.budget.share() as share:
@@ -133,7 +133,7 @@ class Service:
         return JSONResponse(answers if len(answers) > 1 else answers[0])
 
     async def lines_of(self, uploads: list[Upload], share: Share) -> list[Line]:
-        """Decode the lines in uploads, and empty their list: encoded bytes are not kept while lines wait."""
+        """Decode the lines in uploads, and empty the list of uploads: encoded bytes are not kept while lines wait."""
         lines = []
         for upload in uploads:
             lines.append(await asyncio.to_thread(self.open_line, upload))
@@ -161,7 +161,7 @@ class Service:
     async def read_page_image(self, request: Request) -> Response:
         """`POST /page?format=alto&name=letter.jpg`: the document of an image or PDF, or of a form of several; as json.
 
-        Several pages are one document where the format holds several, a list in json, else a zip.
+        Several pages are one document if the format holds several; a list in json; else a ZIP file.
         """
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
@@ -173,10 +173,10 @@ class Service:
                 try:
                     return await self.pages.run(request, self.document_of, paths, format, turns)
                 finally:
-                    turns.ended = True  # the thread may go on if the server stops
+                    turns.ended = True  # the thread may continue after the server stops
 
     async def save_uploads(self, uploads: list[Upload], folder: Path) -> list[Path]:
-        """Save uploads, each in its own folder, as names may be equal, and empty their list."""
+        """Save uploads, each in its own folder, as names may be equal, and empty the list of uploads."""
         paths = []
         for number, upload in enumerate(uploads):
             own = folder / str(number)

@@ -1,8 +1,8 @@
-"""A ticket gives the token to the browser that a server opens for its user: once, within a minute of the start.
+"""A ticket passes the token to the browser that a server opens for its user: once, within a minute of the start.
 
-The command line of a browser can be read by every user of a Linux machine, so it must not show the token; and browsers
-in a sandbox, such as those of snap, cannot read a file that would hold it. A ticket may be seen: it is accepted only
-from a connection of this user, who can read the token anyway.
+The command line of a browser can be read by every user of a Linux machine, so it must not show the token; and sandboxed
+browsers, such as those of snap, cannot read a file with it. A ticket may be seen by others: it is accepted only from a
+connection of this user, who can read the token anyway.
 """
 
 import os
@@ -22,7 +22,7 @@ CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 """Tables of all connections on Linux, with the user of each end that is on this machine."""
 
 ESTABLISHED = "01"
-"""The state of connections that neither end has closed; the tables do not name the users of others."""
+"""The state of connections that neither end has closed; the tables do not name users for other states."""
 
 
 class Ticket:
@@ -33,7 +33,7 @@ class Ticket:
         self.ends = monotonic() + SECONDS
 
     def admits(self, scope: Scope, headers: Headers) -> bool:
-        """Whether a request that has the secret is let in; the ticket is used up then."""
+        """Whether a request with the secret is admitted, which uses up the ticket."""
         if scope["method"] != "GET" or monotonic() > self.ends or not is_of_this_user(scope, headers):
             return False
         self.ends = 0.0

@@ -32,13 +32,13 @@ MAX_FILES = 64
 """Maximum number of files in a form."""
 
 MAX_FIELDS = 64
-"""Maximum number of its other fields, which are left out: a million empty ones would take minutes to parse."""
+"""Maximum number of other fields, which are ignored: a million empty ones would take minutes to parse."""
 
 MAX_JSON_BYTES = 1 << 20
 """Maximum size of JSON."""
 
 MAX_PICTURES = 2
-"""How many images of pages, and of lines, are made at the same time."""
+"""How many images of pages, and of lines, are rendered at the same time."""
 
 MAX_UPLOAD_SECONDS = 60.0
 """Maximum seconds for an upload."""
@@ -152,13 +152,13 @@ class Share:
 
 
 def share_of(request: Request) -> AbstractContextManager[Share]:
-    """The share of a request in the memory of all, for handlers that are not those of images."""
+    """The memory share of a request, for handlers outside of `Service`."""
     budget: Budget = request.app.state.budget
     return budget.share()
 
 
 class HeavyWork:
-    """Work that takes a while, one piece at a time by default, in threads of its own: others are for quick requests."""
+    """Runs slow work, by default one piece at a time, in its own threads; the common threads are for quick requests."""
 
     def __init__(self, most: int = 1) -> None:
         self.free = asyncio.Semaphore(most)
@@ -233,7 +233,7 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
         found.append(Upload(name.rpartition("/")[2], file.file_object.read()))
 
     header = {"Content-Type": content_type.encode("latin-1")}
-    in_memory = {"MAX_MEMORY_FILE_SIZE": MAX_BYTES + 1}  # larger ones would become temporary files
+    in_memory = {"MAX_MEMORY_FILE_SIZE": MAX_BYTES + 1}  # larger parts would become temporary files
     try:
         parser = create_form_parser(header, leave_out, add, in_memory)
         parser.write(content)

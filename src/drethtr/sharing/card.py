@@ -232,7 +232,7 @@ ENTRIES = {
     "data": TABLES,
     "evaluation": TABLE,
 }
-"""Known entries of a card; others are allowed as well."""
+"""Known entries of a card; other entries are also allowed."""
 
 MISSPELLED = 0.8
 """Minimum similarity of a misspelled name to a known one; that of `date` to `data` is lower."""
@@ -260,7 +260,7 @@ def evaluation_of(text: str) -> Mapping[str, Any]:
     found = json_in(text)
     if not isinstance(found, Mapping) or not {"convention", "sets", "overall"} <= found.keys():
         raise ValueError("not written by drethtr evaluate --json")
-    if not isinstance(found["overall"], Mapping) or "cer" not in found["overall"]:  # those of --layout have none
+    if not isinstance(found["overall"], Mapping) or "cer" not in found["overall"]:  # results of --layout have none
         raise ValueError("has no error rate of lines; evaluate without --layout")
     return {"evaluation": dict(found)}
 

@@ -131,7 +131,7 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 def confidences(model: Model) -> list[str]:
     """Which decoders have calibrated confidences."""
     found = (name_of(decoder) for each in model.record.calibrations for decoder in each.strategies)
-    known = [f"`{name}`" for name in dict.fromkeys(found)]  # once, though each precision has its own calibration
+    known = [f"`{name}`" for name in dict.fromkeys(found)]  # each once, though every precision has its own calibration
     if not known:
         return ["The confidences are not calibrated: they are raw probabilities of the network."]
     return [f"Confidences are calibrated probabilities of being correct, with the decoders {', '.join(known)}."]

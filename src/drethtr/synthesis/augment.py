@@ -69,12 +69,12 @@ SCANS: tuple[RandomStep, ...] = (
 )
 """For training on lines of many hands, archives and scanners. Text stays legible; most lines get 4 to 7 steps.
 
-Networks for lines taller than 64 pixels need another `Shrink`. It comes first, since the steps after it are in pixels:
-elastic ones once shrank to a quarter on scans with four times the resolution (LOG.md, 2026-11-23, evening).
+Networks for lines taller than 64 pixels need another `Shrink`. It comes first, since later steps are in pixels: on
+scans with four times the resolution, elastic steps once had a quarter of their effect (LOG.md, 2026-11-23, evening).
 
 No step covers parts of a line: their text would have to be invented, and with a fifth of each line covered, the CTC
 loss of training did not fall (LOG.md, 2026-11-23, evening).
 
-Ranges and probabilities are not tuned one by one. All of them wider and more often gained nothing in 26,000 lines
-(LOG.md, 2026-11-23, night) and are part of what gained in 1.5 million (`recipes/long.toml`; LOG.md, 2026-11-26).
+Ranges and probabilities are not tuned one by one. Wider ranges and higher probabilities gained nothing in 26,000 lines
+(LOG.md, 2026-11-23, night), and were part of what gained in 1.5 million (`recipes/long.toml`; LOG.md, 2026-11-26).
 """

@@ -37,7 +37,7 @@ class Glyphs:
         mask, (_, above) = mask_of(font, text)
         width, height = mask.size
         ink: NDArray[np.uint8] = np.frombuffer(bytes(mask), np.uint8).reshape(height, width)
-        # Paler than 96 is the blur at the edges of strokes.
+        # Pixels paler than 96 are blur at the edges of strokes.
         rows, columns = np.flatnonzero((ink > 96).any(axis=1)), np.flatnonzero((ink > 96).any(axis=0))
         self.blank = rows.size == 0
         self.ink = ink[:0] if self.blank else ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]

@@ -144,4 +144,4 @@ KINDS: tuple[Callable[[str, np.random.Generator], str], ...] = (
     number,
     number,
 )
-"""Kinds of fragments; those that old papers have most of stand here twice."""
+"""Kinds of fragments; those most frequent in old papers are listed twice."""

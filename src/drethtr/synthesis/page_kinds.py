@@ -11,7 +11,7 @@ from drethtr.synthesis.fragments import MONTHS, date, name, pick
 from drethtr.synthesis.page_sheet import Edges, Hand, Mark, Sheet, inset, printed, set_down
 
 POOL = 14
-"""Different entries of a column of a table; writing every one of them would take most of the time."""
+"""Number of different entries in a column of a table; drawing every cell anew would take most of the time."""
 
 
 def letter(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> None:
@@ -99,7 +99,7 @@ def strike(sheet: Sheet, hand: Hand, baseline: Floats, rng: np.random.Generator)
 
 
 def marginal(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> None:
-    """What a page may have at its edges: a number, a printed heading, a stamp."""
+    """Add things at the edges of a page: a number, a printed heading, a stamp."""
     left, top, right, bottom = inset(box, 0.02, 0.012)
     if rng.random() < 0.4:
         mark = hand.smaller(rng.uniform(0.8, 1.4)).mark(hand.known(str(rng.integers(1, 400))))
@@ -291,7 +291,7 @@ def table_rows(
     pitch: float,
     rng: np.random.Generator,
 ) -> list[Cell]:
-    """The cells of a table from top to bottom; texts too long for a cell go on in its next line."""
+    """The cells of a table from top to bottom; texts too long for a cell continue on its next line."""
     pools: list[list[list[Mark]]] = []
     for (entry, _), left, right in zip(chosen, edges[:-1], edges[1:], strict=True):
         room = 0.92 * float(right - left)

@@ -20,7 +20,7 @@ WRITTEN = 56
 """Height in pixels at which lines are written before they are put on the page."""
 
 MAX_CUT = 0.4
-"""A line that loses more of its length than this at the edge of its page is no line of it."""
+"""A line that loses a larger share of its length than this at the edge of its page is not a line of that page."""
 
 Edges = tuple[float, float, float, float]
 """Left, top, right and bottom in pixels."""

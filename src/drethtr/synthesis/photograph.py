@@ -15,7 +15,7 @@ BEND = 9
 
 
 class Scene(NamedTuple):
-    """What a picture shows: its pages on a table, and how much of a facing page.
+    """The content of a picture: pages on a table, and a part of a facing page.
 
     pages     the boxes of the pages that are shown
     beside    the box of a facing page that the edge of the picture cuts off; empty if there is none
@@ -42,7 +42,7 @@ class Scene(NamedTuple):
 
     @property
     def facing(self) -> bool:
-        """Whether a facing page is seen."""
+        """Whether a facing page is visible."""
         return self.beside[2] > self.beside[0]
 
 
@@ -114,7 +114,7 @@ def grounds(scene: Scene, rng: np.random.Generator) -> tuple[NDArray[np.float32]
         )
         paper *= (1 - shadow.clip(0, 0.9)).astype(np.float32)
     ground = table * (1 + 0.06 * smooth(shape, 90, rng))
-    # Pages below the upper one look out of the book at its edges.
+    # Pages below the top one are visible at the edges of the book.
     for left, top, right, bottom in sides[:: rng.choice((1, -1))][:1] if rng.random() < 0.4 else ():
         for leaf in range(int(rng.integers(1, 5))):
             shift = 3 * (leaf + 1)
@@ -126,7 +126,7 @@ def grounds(scene: Scene, rng: np.random.Generator) -> tuple[NDArray[np.float32]
 
 
 class Bend(NamedTuple):
-    """How a picture is bent: what its grid of `BEND` points each way shows of the flat one, as shifts (x, y)."""
+    """How a picture is bent: for `BEND` x `BEND` grid points, the shift (x, y) to the flat point shown there."""
 
     width: int
     height: int
@@ -167,7 +167,7 @@ class Bend(NamedTuple):
         return bent.clip(0, (self.width, self.height))
 
     def picture(self, flat: Image.Image) -> Image.Image:
-        """The bent picture; beyond its edges it goes on as they are."""
+        """The bent picture, with its edges extended outward."""
         spare = int(np.abs(self.shifts).max()) + 2
         flat = Image.fromarray(np.pad(np.asarray(flat), spare, mode="edge"))
         xs, ys = (np.linspace(0, side, BEND).round().astype(int).tolist() for side in (self.width, self.height))

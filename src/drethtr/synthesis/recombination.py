@@ -1,7 +1,7 @@
 """Word recombination: new lines from words of lines by the same hand on the same page.
 
-A network that sees a line many times memorizes its text; recombined words it has to read. The gaps at which a line can
-be cut are found beforehand (`drethtr data gaps`).
+A network that sees a line many times memorizes its text; recombined words must be read. The gaps at which a line can be
+cut are found beforehand (`drethtr data gaps`).
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ MAX_WORDS = 4
 """Maximum number of consecutive words to keep together; more would be memorized again."""
 
 MAX_PIECES = 12
-"""Maximum number of pieces of a line: empty ones, and narrow ones for a very wide line, must not go on for ever."""
+"""Maximum number of pieces of a line, so that empty ones, or narrow ones for a very wide line, do not loop forever."""
 
 MIN_LINES = 3
 """Minimum lines by one hand on a page; with fewer, the same words repeat too often."""
@@ -150,12 +150,12 @@ def joined_up(pieces: Sequence[Line]) -> Line:
         if piece.shape[0] != height:
             size = (max(1, round(piece.shape[1] * height / piece.shape[0])), height)
             piece = np.asarray(Image.fromarray(piece).resize(size, Image.Resampling.BILINEAR))
-        # The paper of one page may be lighter at its other side: each piece is moved to the tone of the first.
+        # Paper may be lighter on the other side of a page, so each piece is shifted to the tone of the first.
         shown.append(piece.astype(np.float32) + (paper - float(np.median(piece))))
     joined = np.concatenate(shown, axis=1)
     for seam in np.cumsum([piece.shape[1] for piece in shown])[:-1].tolist():
         left, right = max(seam - SEAM, 0), min(seam + SEAM, joined.shape[1])
-        # A blend over the seam; an edge there would be the one sign of a recombined line that a network learns.
+        # Blended over the seam, since a network would learn to recognize recombined lines by a sharp edge.
         turn = np.linspace(0, 1, right - left, dtype=np.float32)
         joined[:, left:right] = (1 - turn) * joined[:, left, None] + turn * joined[:, right - 1, None]
     return joined.clip(0, 255).round().astype(np.uint8)

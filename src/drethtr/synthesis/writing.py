@@ -116,7 +116,7 @@ class Writing(NamedTuple):
 def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator) -> Writing:
     """Write one or more words, separated by single spaces, `height` pixels high."""
     size = height * rng.uniform(0.7, 0.92) / (face.ascent + face.descent)
-    # FreeType draws nothing legible below 8 pixels.
+    # Below 8 pixels, FreeType draws nothing legible.
     size = max(8, round(min(size, MAX_X_HEIGHT * height / face.x_height)))
     font = open_font(face.path, size)
     layout = set_words(text, font, face, pen, rng)
@@ -162,7 +162,7 @@ def draw_warp(layout: SetLine, face: Face, size: int, pen: Pen, height: int, rng
 
     across = scale * float(np.exp(rng.normal(0, pen.stretch)))
     reach = 0.4 * height / across  # of the steepest stroke, to either side
-    # Knots half a height apart: the hand changes over letters, not within one.
+    # Knots are half a height apart, so that the hand varies between letters, not within one.
     step = max(4, height // 2)
     count = int((right - left + 2 * reach) * across / step) + 2
     knots = np.arange(count) * step

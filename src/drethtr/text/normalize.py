@@ -1,4 +1,4 @@
-"""Text normalization, pure functions from str to str; and the marks of editors in texts."""
+"""Text normalization by pure functions from str to str; and editorial marks in texts."""
 
 import re
 import unicodedata
@@ -20,7 +20,7 @@ JOINED = re.compile(
 """Scripts in which a joiner changes how letters are written, by the beginnings of the names of their letters."""
 
 SEEN = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001343f]")
-"""Signs of category Cf around numbers and verses, and between hieroglyphs, that are seen."""
+"""Visible signs of category Cf: around numbers and verses, and between hieroglyphs."""
 
 
 def nfc(text: str) -> str:
@@ -39,10 +39,10 @@ def fold_spaces(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Leave out characters that nobody sees: soft hyphens, marks of direction, zero-width spaces (category Cf).
+    """Remove invisible characters: soft hyphens, direction marks, zero-width spaces (category Cf).
 
     Joiners are kept in scripts that need them, and so are visible signs that Unicode assigns to this category. A soft
-    hyphen at the end of a line is seen: it is a hyphen.
+    hyphen at the end of a line is visible, as a hyphen.
     """
     if text.isascii():
         return text
@@ -58,12 +58,12 @@ def visible(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_invisible(character: str) -> bool:
-    """Whether a character is never seen: of category Cf, and not one of the few signs there that are."""
+    """Whether a character is never visible: of category Cf, but not one of its few visible signs."""
     return unicodedata.category(character) == "Cf" and not SEEN.match(character)
 
 
 def for_scoring(text: str) -> str:
-    """Normalize for comparison: NFC of what is seen, with collapsed white space; case and punctuation are kept."""
+    """Normalize for comparison: NFC, visible characters, collapsed white space; case and punctuation stay."""
     return fold_spaces(nfc(visible(text)))
 
 
@@ -82,8 +82,8 @@ TAGS = frozenset({"unclear", "gap", "sic", "supplied", "illegible", "blackening"
 
 
 def marks_in(text: str, tags: Iterable[str] = ()) -> list[str]:
-    """The marks of editors in a text, and those among its tags; no model should learn such a line.
+    """The editorial marks in a text and among its tags; no model should learn such a line.
 
-    Words in other brackets are no marks, since they may be on the page.
+    Words in other brackets are not marks, since they may be on the page.
     """
     return [*(found[0] for found in MARK.finditer(text)), *sorted(TAGS.intersection(tags))]

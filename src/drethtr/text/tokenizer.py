@@ -19,7 +19,7 @@ BOS, PAD, EOS, UNK = range(4)
 SPECIALS = 4
 
 BLANK = PAD
-"""The blank of CTC: no text contains padding, so both can share an id."""
+"""The blank of CTC; it can share the id of padding, which no text contains."""
 
 
 class Tokenizer(ABC):

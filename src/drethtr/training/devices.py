@@ -147,9 +147,9 @@ class Devices:
         return torch.autocast(self.device.type, torch.bfloat16) if bfloat16 else nullcontext()
 
     def uses_bfloat16(self, wanted: bool | None = None) -> bool:
-        """Whether to train in bfloat16: as is wanted or, if that is None, if it is clearly faster on all processes.
+        """Whether to train in bfloat16: as wanted, or if that is None, if it is clearly faster on all processes.
 
-        That is known for GPUs, and measured otherwise.
+        For GPUs this is known; otherwise it is measured.
         """
         if wanted is not None:
             return wanted
@@ -168,12 +168,12 @@ class Devices:
         layers.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         images = torch.ones(8, 64, 8, 160, device=self.device).contiguous(memory_format=torch.channels_last)
         times = []
-        # The first passes compile kernels; the least of four is what a step takes.
+        # The first passes compile kernels; the shortest of four is the time of a step.
         for _ in range(4):
             begun = clock()
             with self.precision(bfloat16):
                 total = layers(images).float().sum()
-            # Backward, too: on some processors it is much slower in bfloat16 than forward.
+            # Includes the backward pass: on some processors it is much slower in bfloat16 than the forward pass.
             total.backward()
             float(total.detach())  # waits for a GPU
             times.append(clock() - begun)

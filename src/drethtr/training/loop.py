@@ -81,7 +81,7 @@ def train_locked(
     if run.validation.decoder.needs_ctc and run.network.ctc is None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
     validator = Validator(run.validation, run.preparation, mixture.real_samples(), batches.tokenizer)
-    # A snapshot is only continued with the same settings, alphabet, lines and models, so all are opened before it is.
+    # A snapshot is only resumed with the same settings, alphabet, lines and models, so all of these are opened first.
     data = (*batches.digests(), validator.digest())
     models = (*run.start.digests(), *([run.teacher.digest()] if run.teacher else []))
     identity = RunIdentity(run, data, models, batches.tokenizer)
@@ -127,7 +127,7 @@ def train_locked(
                 if devices.is_main:
                     candidate = candidate_of(model, learner, progress, run)
                     progress = validate(validator, candidate, output / BEST, log, progress)
-                progress = replace(progress, validated=progress.samples)  # in all processes, which count alike
+                progress = replace(progress, validated=progress.samples)  # in all processes, which have the same counts
             # All processes stop after the same step, whatever their clocks say: one alone would wait for the others.
             finished = is_finished(progress, run.samples, run.patience)
             stopping = devices.any_process(finished or time.monotonic() > deadline)
@@ -177,7 +177,7 @@ def learn_alphabet(mixture: LineMixture, run: RunConfig) -> Characters:
 
 
 def remarks_on(samples: Iterable[Sample]) -> Iterator[str]:
-    """What was done with odd descriptions of lines, with the number of lines."""
+    """How lines with irregular descriptions were interpreted, with the number of lines."""
     remarks = Counter(what for sample in samples for what in {remark.what for remark in sample.remarks})
     return (f"{what}: {counted(number, 'line')}" for what, number in remarks.items())
 

@@ -41,7 +41,7 @@ class TrainingLog:
 class MetricsLog(TrainingLog):
     """Writes the metrics of a run of `total` lines to `folder`; a run resumed after `seen` lines appends.
 
-    `unit` is what is seen, if not lines, and `measure` the rate of the validation.
+    `unit` is the word for what is counted, if not lines, and `measure` the name of the validation's rate.
     """
 
     def __init__(self, folder: Path, total: int, seen: int, *, unit: str = "lines", measure: str = "CER") -> None:
@@ -51,7 +51,7 @@ class MetricsLog(TrainingLog):
         self.rate: float | None = None
         make_folders(folder)
         metrics = folder / "metrics.jsonl"
-        # A resumed run repeats the steps after its snapshot; their records must not stand there twice.
+        # A resumed run repeats the steps after its snapshot; their records must not be there twice.
         kept = records_until(seen, metrics.read_bytes()) if seen and metrics.exists() else b""
         with atomic_write(metrics) as unfinished:
             unfinished.write_bytes(kept)

@@ -25,9 +25,9 @@ class LossConfig:
     `language` is the weight of text without images, if a run has `prose`; its labels are not smoothed.
     """
 
-    # Short runs from PP-OCRv6 hardly tell these apart: smoothing 0 instead of 0.1 is better by 0.3 points, 0.4 the
-    # same; CTC three times as heavy 28.9 instead of 29.4 % CER, without the draft's loss 29.3 (LOG.md, 2026-11-23 and
-    # 24). Text without images at 0.5, with more prose, is predicted better, but lines are read worse (LOG.md,
+    # In short runs from PP-OCRv6 these hardly matter: smoothing 0 instead of 0.1 is better by 0.3 points, 0.4 the same;
+    # three times the CTC weight gives 28.9 instead of 29.4 % CER, no draft loss 29.3 (LOG.md, 2026-11-23 and 24). With
+    # text without images at 0.5, and more prose, text is predicted better, but lines are read worse (LOG.md,
     # 2026-11-23, later).
     label_smoothing: float = 0.1
     ctc: float = 1.0

@@ -25,8 +25,8 @@ It does not converge: values end between 0.7 and 1.2, which is as good for train
 ROUNDS = 5
 
 STEP = 0.2
-"""Root mean square of a step of AdamW, relative to the learning rate: steps of matrices get it, too, so that one rate
-serves both."""
+"""Root mean square of a step of AdamW, relative to the learning rate; steps of matrices are scaled to it, so that one
+rate suits both."""
 
 
 class MuonOptimizer(torch.optim.AdamW):
@@ -56,7 +56,7 @@ class MuonOptimizer(torch.optim.AdamW):
         for parameter in parameters:
             of_shape[parameter.flatten(1).shape].append(parameter)
         for shape, alike in of_shape.items():
-            # Matrices of one shape in one product: most are too small to keep a GPU, or two cores, busy alone.
+            # Matrices of one shape in one product: most are too small to keep a GPU, or two cores, busy.
             directions = orthogonalize(torch.stack([self.momentum(parameter, momentum) for parameter in alike]))
             for parameter, direction in zip(alike, directions, strict=True):
                 parameter.mul_(1 - rate * decay)
@@ -68,7 +68,7 @@ class MuonOptimizer(torch.optim.AdamW):
         gradient, parameter.grad = parameter.grad, None
         assert gradient is not None
         state = self.state[parameter]
-        if not state:  # AdamW requires a step to load its state
+        if not state:  # AdamW needs a step count to load its state
             state |= {"momentum": torch.zeros_like(parameter), "step": torch.tensor(0.0)}
         mean: Tensor = state["momentum"]
         mean.lerp_(gradient, 1 - share)
@@ -87,7 +87,8 @@ def orthogonalize(matrices: Tensor) -> Tensor:
     rounded = device in ("cpu", "cuda") and torch.is_autocast_enabled(device)  # old versions support no other device
     dtype = torch.get_autocast_dtype(device) if rounded else matrices.dtype
     a, b, c = COEFFICIENTS
-    # One precision throughout, and sums within the products, take half the time (LOG.md, 2026-11-22, later).
+    # With one precision throughout, and sums fused into the products, this takes half the time (LOG.md, 2026-11-22,
+    # later).
     result: Tensor = (matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(dtype)
     for _ in range(ROUNDS):
         square = result @ result.mT
@@ -188,12 +189,12 @@ class OptimizerConfig:
     betas: tuple[float, float] = (0.9, 0.98)
     weight_decay: float = 0.01
     decay_all: bool = False
-    # In short runs from PP-OCRv6: at the full rate 28.8, at a tenth 30.5, at 0.3 of it 29.4 % CER (LOG.md, 2026-11-23,
-    # night). Higher forgets what the backbone knows, which short runs do not show.
+    # In short runs from PP-OCRv6: 28.8 % CER at the full rate, 30.5 at a tenth, 29.4 at 0.3 of it (LOG.md, 2026-11-23,
+    # night). Higher rates make the backbone forget, which short runs do not show.
     backbone_scale: float = 0.3
     clip: float = 1.0
-    # Over the last thousand steps. A run that is stopped early, or is short, needs less: at 0.995, half of the average
-    # is from before (LOG.md, 2026-11-24, last).
+    # Averages over the last thousand steps. A short run, or one that is stopped early, needs less: at 0.995, half of
+    # the average is from earlier weights (LOG.md, 2026-11-24, last).
     average: float = 0.999
 
     def __post_init__(self) -> None:
@@ -283,7 +284,7 @@ class MovingAverage(Generic[Network]):
     @torch.no_grad()
     def update(self, network: nn.Module, step: int) -> None:
         """Update the average with `network` after its step number `step`, from 1."""
-        # After n steps an average over about n / 10 of them: the random start is soon forgotten.
+        # After n steps, an average over about n / 10 of them, so that the random start is soon forgotten.
         decay = min(self.decay, step / (step + 9))
         theirs = [parameter.detach() for parameter in network.parameters()]
         torch._foreach_lerp_(list(self.network.parameters()), theirs, 1 - decay)

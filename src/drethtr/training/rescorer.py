@@ -53,8 +53,8 @@ CONTINUED = 0.4
 """Share of the learning rate for weights that are already trained."""
 
 PASSES = 15
-"""Over the lines of a hand. With 5 to 40 over 60 lines, 1 % fewer characters are wrong; with 15 over 567 lines of the
-16th century, 5.6 instead of 6.5 %, without a rescorer 5.9 (LOG.md, 2026-11-28, afternoon)."""
+"""Passes over the lines of a hand. With 5 to 40 over 60 lines, 1 % fewer characters are wrong; with 15 over 567 lines
+of the 16th century, 5.6 instead of 6.5 % (5.9 without a rescorer; LOG.md, 2026-11-28, afternoon)."""
 
 MAX_CHARACTERS = 1_000_000
 """Maximum number of characters seen in these passes: a minute or two."""
@@ -73,8 +73,8 @@ class RescorerRun:
         bfloat16: Whether to compute in bfloat16; None: if that is clearly faster.
     """
 
-    # As the shipped one was trained: 1.68 nats a character after 12 million characters and 1.41 at the end, where with
-    # a quarter of the run it had ranked no better than n-grams do (LOG.md, 2026-11-25, evening).
+    # The shipped one was trained so: 1.68 nats per character after 12 million characters and 1.41 at the end; with a
+    # quarter of the run, it ranked candidates no better than n-grams (LOG.md, 2026-11-25, evening).
     network: RescorerConfig = field(default_factory=RescorerConfig)
     characters: int = 48_000_000
     per_step: int = 6_000
@@ -123,8 +123,8 @@ class TrainingTexts:
 
     def batches(self, start: int) -> Iterator[Tensor]:
         """The padded texts (R, N) of each step from `start` on."""
-        # Texts of similar length share a batch, so that little of it is padding; then those of a turn are shuffled.
-        # A turn depends on its number alone, so that a resumed run draws the same.
+        # Texts of similar length share a batch, so that there is little padding; then the batches of a turn are
+        # shuffled. A turn depends only on its number, so a resumed run draws the same.
         for turn in count(start // AT_A_TIME):
             rng = np.random.default_rng((self.run.seed, turn))
             batches = self.draw_batches(rng)
@@ -147,7 +147,7 @@ class TrainingTexts:
         # A text that is longer than a step is in several batches; none is empty.
         borders = zip((0, *places), (*places, len(texts)), strict=True)
         batches = (texts[min(begin, len(texts) - 1) : max(end, begin + 1)] for begin, end in borders)
-        # Without its type, an empty text would be a tensor of floats.
+        # Without the type, an empty text would become a tensor of floats.
         rows = ([torch.tensor(text, dtype=torch.long) for text in batch] for batch in batches)
         return [nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=PAD) for batch in rows]
 
@@ -195,7 +195,7 @@ def train_rescorer(
         DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
     if not material.lines:
-        raise DataError("no line has a text, and a rescorer learns from texts alone; give other lines")
+        raise DataError("no line has a text, and a rescorer learns only from texts; give other lines")
     run, devices = material.run, Devices.open(device)
     torch.manual_seed(run.seed)
     network = RescorerNetwork(run.network, material.tokenizer.size)

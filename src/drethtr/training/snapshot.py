@@ -55,10 +55,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What makes a run the same one: only then is its snapshot continued.
+    """The identity of a run: a snapshot is only resumed by the same run.
 
     run        its config
-    data       descriptions of what it learns from and is validated with, with digests
+    data       descriptions of its training and validation data, with digests
     models     descriptions of the models that it learns from, with digests
     tokenizer  its alphabet; None if it learns no texts
     """
@@ -86,7 +86,7 @@ class RunIdentity:
         """
         own = self.header()
         saved = {**own, **header}  # snapshots of earlier versions lack some of it
-        before = config.to_dict(config.from_dict(type(self.run), header["run"]))  # newer settings have their defaults
+        before = config.to_dict(config.from_dict(type(self.run), header["run"]))  # newer settings get their defaults
         if changed := sorted(name for name, value in own["run"].items() if before.get(name) != value):
             raise CheckpointError(
                 f"saved by a run with other settings ({', '.join(changed)}); start a new output", path

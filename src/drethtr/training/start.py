@@ -95,7 +95,7 @@ class FromModel(Start):
 
     @cached_property
     def model(self) -> Model:
-        """The model to continue from, read once, so that all of a run is from the same file."""
+        """The model to continue from, read once, so that a run uses one version of the file."""
         return load_model(SHIPPED if self.path is None else Path(self.path))
 
     def tokenizer(self) -> Tokenizer | None:
@@ -153,7 +153,7 @@ def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, 
     carried = dict(weights)
     for name in ROW_PER_TOKEN:
         if name in weights:
-            # The refined reading has a row for each step and token, so that V is the second axis from here on.
+            # The refined reading has a row per step and token, so V is the second axis from here on.
             steps = weights[name].reshape(-1, shares.shape[1], *weights[name].shape[1:])
             carried[name] = torch.einsum("nv,sv...->sn...", shares, steps).flatten(0, 1)
     if INFORM in weights:
@@ -178,7 +178,7 @@ def new_ids(before: Tokenizer, after: Tokenizer) -> list[int]:
 
 
 LIKENESS = 0.9
-"""Weight of the look-alike when a new token is initialized; the rest is the mean of all, which resembles no line."""
+"""Weight of the look-alike that initializes a new token; the rest is the mean of all, which resembles no token."""
 
 
 def shares(before: Tokenizer, after: Tokenizer) -> Tensor:
@@ -191,7 +191,7 @@ def shares(before: Tokenizer, after: Tokenizer) -> Tensor:
         if text in places:
             taken[token, places[text]] = 1
             continue
-        # A look-alike is the best guess for the shape; its share keeps the new character a little less likely.
+        # A look-alike is the best guess for the shape; a share below 1 keeps the new character a little less likely.
         like = relative(text, places)
         taken[token, SPECIALS:] = (1 if like is None else 1 - LIKENESS) / len(places)
         if like is not None:
@@ -204,7 +204,7 @@ def copy_head_rows(draft: torch.nn.Linear, pretrained: Pretrained, tokenizer: Ch
     """Initialize the draft with the pretrained output rows of our characters; unknown ones start unlikely."""
     classes = {character: number for number, character in reversed(list(enumerate(pretrained.characters)))}
     draft.weight.zero_()
-    draft.bias.fill_(-8.0)  # a probability of 0.03 % beside a logit of 0: unlikely, but not out of reach of training
+    draft.bias.fill_(-8.0)  # a probability of 0.03 % relative to a logit of 0: unlikely, but within reach of training
     rows = {BLANK: 0}
     for character, token in tokenizer.ids.items():
         like = relative(character, classes)

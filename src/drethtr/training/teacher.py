@@ -1,7 +1,7 @@
 """A teacher: another model whose probabilities a run learns beside the texts of its lines, so that it forgets less.
 
-The texts of lines that both have seen often say little about what would be lost on others; the probabilities say more.
-Source: Learning without Forgetting, arXiv 1606.09282.
+Texts of lines that both models have seen often reveal little of what would be forgotten on other lines; probabilities
+reveal more. Source: Learning without Forgetting, arXiv 1606.09282.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from drethtr.training.start import converted
 class TeacherConfig:
     """The model in the file `path`, which needs a CTC head and the preparation of the run.
 
-    It is asked for a share of the `batches`, at random; each of them takes a quarter more time. Of the losses of a line
+    It is used for a random share of the `batches`, each of which takes a quarter more time. Of the losses of a line
     that it reads with a CTC loss of at most `known` nats per character, `share` is the divergence from its
     probabilities, and the rest the usual loss; other lines are learned from their text alone.
     """
@@ -64,7 +64,7 @@ class TeacherConfig:
 
 
 class Lesson(NamedTuple):
-    """What a teacher says of B lines.
+    """The output of a teacher for B lines.
 
     logits  (B, N, vocabulary)  after each token of their texts
     ctc     its CTC reading
@@ -106,7 +106,7 @@ class Teacher:
 
     @torch.no_grad()
     def lesson(self, batch: Batch, before: Tensor) -> Lesson | None:
-        """What it says of a batch with decoder input `before` (B, N); None if it is not asked this time."""
+        """Its output for a batch with decoder input `before` (B, N); None for batches in which it is not used."""
         if float(torch.rand(())) >= self.config.batches:
             return None
         logits, reading = self.network(batch.images, batch.widths, before)

@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
 
 
 def without_weights(run: RunConfig, tokenizer: Tokenizer) -> Model:
-    """What training does not change: settings and alphabet of a run, and the language models of its start."""
+    """The parts that training does not change: settings, alphabet, and the language models of the start."""
     languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
     return Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer)
 
@@ -50,7 +50,7 @@ def candidate_of(model: Model, learner: Learner[DRetHTR], progress: Progress, ru
 def card_of(progress: Progress, run: Any) -> dict[str, Any]:
     """The card of a model: how long it has been trained, and the settings of its run.
 
-    Cards are made to be published, so that it has no credentials.
+    Cards are made to be published, so credentials are removed.
     """
     return {
         "samples": progress.samples,
@@ -96,7 +96,7 @@ class Validator:
             DataError: naming the line, if an image cannot be used.
         """
         if next(network.parameters()).device.type == "cpu":
-            # As users read there: onnxruntime takes 0.4 of the time of torch.
+            # As users read on a CPU; onnxruntime takes 0.4 of the time of torch.
             recognizer = Recognizer(model, self.decoder, device=CPU, threads=torch.get_num_threads())
         else:
             recognizer = Recognizer(model, self.decoder, network=TorchNetwork.of(model, network))
@@ -117,7 +117,7 @@ def validate(validator: Validator, candidate: Candidate, best: Path, log: Traini
     found = {**{free_name(stored(name), taken): rate for name, rate in scores.sets.items()}, "all": scores.overall}
     rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     log.record_validation(progress.samples, rates)
-    # As good is no better: the earlier weights have seen less, and forget less.
+    # Equal is not better: earlier weights have seen less, and forgotten less.
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)
     card = {**candidate.model.card, "validation_cer": rates}

@@ -165,7 +165,7 @@ def test_scans_are_read_and_their_layout_is_doubted(drethtr, taught, tmp_path):
 
     given, found = told("given"), told("rapid")
     assert given[1]["layout"] == 0 and "layout" not in given[0]
-    assert found[1]["layout"] == USUAL and "points of it are what the layouts found may cost" in found[0]
+    assert found[1]["layout"] == USUAL and "points of it are the expected cost of layout errors" in found[0]
     assert found[1]["high"] >= found[1]["cer"] > found[1]["layout"]
     outcome = drethtr("predict-cer", tmp_path / "scans", "--lines", "rapid", "--truth", "--model", taught)
     assert outcome.code == 2 and "leave out --learn, --truth and --limit" in outcome.err

@@ -79,7 +79,7 @@ def test_a_file_where_the_folder_should_be_is_refused(drethtr, run):
 
 @pytest.mark.parametrize(
     ("kept", "way_on"),
-    [("best", "--resume starts over"), ("snapshot", "--resume to continue")],
+    [("best", "--resume to start over"), ("snapshot", "--resume to continue")],
     ids=["before a snapshot", "after it"],
 )
 def test_a_stopped_run_says_what_resuming_it_does(drethtr, run, tmp_path, monkeypatch, kept, way_on):

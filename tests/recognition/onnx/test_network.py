@@ -246,7 +246,7 @@ def test_a_rescorer_of_other_weights_is_refused():
     with pytest.raises(CheckpointError, match=r"the weights lack embed\.tokens\.weight"):
         made(random_network(TINY), rescorer=rescorer)
     weights = weights_of(RescorerNetwork(RESCORERS["small"], VOCABULARY))
-    with pytest.raises(CheckpointError, match="no place for the weights more"):
+    with pytest.raises(CheckpointError, match="does not use the weights more"):
         made(random_network(TINY), rescorer=rescorer._replace(weights=weights | {"more": np.zeros(1, np.float32)}))
 
 
@@ -404,7 +404,7 @@ def test_weights_that_do_not_fit_are_refused():
         build(weights | {"embed.tokens.weight": weights["embed.tokens.weight"][:12]})
     with pytest.raises(CheckpointError, match=r"to_width\.bias is of float64"):
         build(weights | {"to_width.bias": weights["to_width.bias"].astype(np.float64)})
-    with pytest.raises(CheckpointError, match="no place for the weights a, b, c and 2 more"):
+    with pytest.raises(CheckpointError, match="does not use the weights a, b, c and 2 more"):
         build(weights | dict.fromkeys("edcba", np.zeros(1, np.float32)))
 
 

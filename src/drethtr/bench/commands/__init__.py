@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 
 class Benchmarks(TyperGroup):
-    """The benchmarks, which are imported only when one of them is wanted: `drethtr --help` has just a line of them."""
+    """The benchmarks, imported only when one is run: `drethtr --help` needs just one line about them."""
 
     def __init__(self, **options: Any) -> None:
         from drethtr.bench.commands import product, quality, races

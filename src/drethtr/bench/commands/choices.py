@@ -69,7 +69,7 @@ class RaceOptions:
     def tasks(self, given: Sequence[str | None], usual: Sequence[str]) -> "list[Task]":
         """Decoding tasks for all combinations of networks, batch sizes and beams.
 
-        Those that are not given are the usual ones or, if quick, the smallest.
+        Missing choices are the usual ones or, if quick, the smallest.
         """
         device = self.open()  # first, because what follows imports torch
         from drethtr.paper.speed.decoding import tasks_of

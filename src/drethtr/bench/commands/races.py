@@ -171,7 +171,7 @@ def everything(
     make_folder(output)
     results = [output / f"{name}{ending}" for name in commands for ending in (".json", ".svg")]
     refuse_results(output / "results.md", *results, force=force)
-    # What would fail after half an hour fails now: unreadable lines, unmeasurable memory, a missing package.
+    # Fail now rather than after half an hour: for unreadable lines, unmeasurable memory, or a missing package.
     read_lines(data, 1)
     PeakMemory(open_device(device, threads))
     check_transformers()

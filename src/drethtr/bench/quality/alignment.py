@@ -166,7 +166,7 @@ def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int 
     pages = []
     for _, of_set in sorted(sets.items()):
         every = list(of_set.values())
-        # Whole pages: a text is aligned with all lines of its page, or its first words would be missing.
+        # Whole pages are drawn, since a text is aligned with all lines of its page.
         drawn = np.random.default_rng(seed).permutation(len(every)).tolist()
         lines = np.cumsum([len(every[place]) for place in drawn])
         number = len(every) if limit is None else max(int((lines <= limit).sum()), 1)

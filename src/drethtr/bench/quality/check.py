@@ -1,8 +1,7 @@
 """Measure how well the check finds errors in given texts: insert errors, and look for them.
 
-Correct texts get one error at a time, of several kinds (`corruptions`). A check that finds 90 % of them at 2 % false
-alarms doubts one correct word in fifty. The baseline needs only a recognizer: doubt every word that it reads
-differently.
+Correct texts get one error at a time, of several kinds (`corruptions`). At 2 % false alarms, a check doubts one correct
+word in fifty. The baseline needs only a recognizer: doubt every word that it reads differently.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -94,7 +93,7 @@ def fit_support(cases: Sequence[SupportCase]) -> SupportFit:
 def fit_at(wrong: float, features: Floats, right: Booleans) -> Logistic:
     """A logistic model of correctness, with the share of wrong cases shifted to `wrong`."""
     fitted = fit_logistic(features, right, digits=DIGITS)
-    # Cases were made with as many errors as possible; the bias is moved to the share that is expected in real texts.
+    # Cases have as many errors as possible; the bias is shifted to the share expected in real texts.
     shift = np.log((1 - wrong) / wrong) - np.log(right.sum() / max((~right).sum(), 1))
     return Logistic(float(f"{fitted.bias + shift:.{DIGITS}g}"), fitted.weights)
 
@@ -130,13 +129,13 @@ PRECISION = 0.99
 OMITTED = "omitted"
 
 CONVENTION = (
-    "Right texts got one error at a time. AUROC: probability that a wrong word is less probable than a right one. AP: "
-    "average precision where 5 % of the words are wrong. R2, R5: share of wrong words found at the threshold where 2 "
-    "or 5 % of the right words of the same row are doubted. Overlooked: share of wrong words that are called "
+    "Correct texts got one error at a time. AUROC: probability that a wrong word is less probable than a right one. "
+    "AP: average precision where 5 % of the words are wrong. R2, R5: share of wrong words found at the threshold "
+    "where 2 or 5 % of the right words of the same row are doubted. Overlooked: share of wrong words that are called "
     f"supported, with a probability of {DOUBTED} or more; false alarms: share of right words that are not. Differs: "
     "the baseline that doubts every word that is read otherwise. ECE: mean difference between probability and truth "
-    "over ten bins, 5 % of the words being wrong. Omitted: the same of gaps between words. Lines accepted: the most at "
-    "a precision of 99 %, 10 % being wrong; precision: of those accepted by their probabilities to be so precise."
+    "over ten bins, 5 % of the words being wrong. Omitted: the same of gaps between words. Lines accepted: the most "
+    "at a precision of 99 %, 10 % being wrong; precision: of those accepted by their probabilities to be so precise."
 )
 
 
@@ -308,7 +307,7 @@ def precision_of_errors(right: Floats, wrong: Floats) -> float:
     """Average precision of finding wrong words, if the share `WRONG_WORDS` of all were wrong."""
     is_wrong = np.arange(len(right) + len(wrong)) >= len(right)
     weights = np.where(is_wrong, WRONG_WORDS / len(wrong), (1 - WRONG_WORDS) / len(right))
-    # Stable: of words that are equally probable, those that are right count as found first.
+    # Stable sort: among equally probable words, right ones count as found first.
     order = np.argsort(np.concatenate([right, wrong]), kind="stable")
     return average_precision(is_wrong[order], WRONG_WORDS, weights[order])
 
@@ -328,7 +327,7 @@ def acceptance(lines: Judged) -> tuple[float, float | None]:
     Wrong lines are weighted so that they are the share `WRONG_LINES` of all, as a sample would have too few.
     """
     number = np.where(lines.right, lines.right.sum(), (~lines.right).sum())
-    # All wrong lines count, each for a part: one draw of 10 % gave 0.29 to 0.85 (LOG.md, 2026-11-25, evening).
+    # All wrong lines count with a weight, since single draws of 10 % gave 0.29 to 0.85 (LOG.md, 2026-11-25, evening).
     weight = np.where(lines.right, 1 - WRONG_LINES, WRONG_LINES) / number
     order = np.lexsort((lines.right, -lines.probability))  # of equally probable lines, wrong ones first
     accepted, right, expected = ((weight * some)[order].cumsum() for some in (1, lines.right, lines.probability))

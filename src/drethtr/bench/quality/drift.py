@@ -1,7 +1,7 @@
 """Measure how far the parallel and the recurrent form of a network drift apart on the same text.
 
 Mathematically they are the same function. In finite precision they add in different orders, so results differ slightly,
-and the difference may grow along the text. With too much drift, a network no longer decodes as it was trained.
+and the difference may grow along the text. With too much drift, a network decodes differently from how it was trained.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def drift(network: DRetHTR, tokens: Tensor, memory: BatchMemory) -> Tensor:
     parallel = recurrent = network.initial_state(memory, tokens.shape[0] // memory.layers[0].keys.shape[0])
     differences = []
     for piece in torch.split(tokens, CHUNK, dim=1):
-        # Both forms go on from their own state: what matters is how the difference grows along a text.
+        # Both forms continue from their own state, to see how the difference grows along a text.
         at_once, parallel = network.decode_text(piece, memory, parallel)
         steps = []
         for token in torch.split(piece, 1, dim=1):

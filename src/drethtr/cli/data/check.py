@@ -68,7 +68,7 @@ def check(
 def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int) -> tuple[list[Suspect], list[Finding]]:
     """Read up to `limit` lines per set, unless the model's alphabet is too small.
 
-    Returns the lines whose text the model contradicts, and a finding of those whose images no line can have.
+    Returns the lines whose text the model contradicts, and a finding about images that cannot be read as a line.
     """
     every = [sample for samples in splits.values() for sample in samples]
     written = [sample for sample in clean_lines(every) if sample.text.strip()]

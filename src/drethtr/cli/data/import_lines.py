@@ -126,7 +126,7 @@ def remove_earlier(output: Path, tally: Tally) -> None:
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
-            typer.echo(f"{earlier}: removed, since it belongs to the import that this one replaces")
+            typer.echo(f"{earlier}: removed, since it belonged to the import that this one replaces")
 
 
 def file_of(output: Path, split: str) -> Path:
@@ -140,7 +140,7 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
     for split in SPLITS:
         if split in tally.lines:
             lines.append(f"{file_of(output, split)}: {counted(tally.lines[split], 'line')}")
-            folders = tally.folders[split] if split else {}  # names made them a split; somebody may see that it is none
+            folders = tally.folders[split] if split else {}  # what made the split, so that the user can judge it
             lines += [f"  from {as_given(folder)}: {number:,}" for folder, number in list(folders.items())[:SHOWN]]
             lines += [f"  and {len(folders) - SHOWN:,} more folders"] if len(folders) > SHOWN else []
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
@@ -149,7 +149,10 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
         found = "{:,} train, {:,} val, {:,} test: not a published split".format(*sizes)
         lines.append(f"Split: {known or found}.")
     if tally.unclean:
-        lines.append(f"{tally.unclean:,} of them have editorial marks: never trained on or evaluated; see data check.")
+        lines.append(
+            f"{tally.unclean:,} of them have editorial marks and are never used for training or evaluation; see data "
+            "check."
+        )
     lines += remarks_of(tally, SHOWN)
     return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 

@@ -107,7 +107,7 @@ def system(spec: str) -> System:
 def read_by_both(
     sides: Sequence[Side], readers: Sequence[Recognizer], samples: Sequence[Sample]
 ) -> tuple[list[ScoredLine], list[ScoredLine]]:
-    """The readings by A and by B of the lines that both can read; the others are reported, each once."""
+    """The readings by A and by B of the lines that both can read; other lines are reported once each."""
     of_a = read_usable(readers[0], samples, sides[0].name)
     of_b = read_usable(readers[1], [line.sample for line in of_a], sides[1].name)
     both = {line.sample for line in of_b}

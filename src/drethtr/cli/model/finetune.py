@@ -63,8 +63,8 @@ class FinetuneOptions:
         bool,
         typer.Option(
             "--cross-fit",
-            help="Measure on two thirds of the lines, each read by a model trained on the others, then train on "
-            "all lines; for data with few lines; takes about twice as long.",
+            help="For small data sets: measure on two thirds of the lines, each read by a model trained on the "
+            "others, then train on all lines; takes about twice as long.",
         ),
     ] = False
     samples: Annotated[
@@ -155,7 +155,7 @@ def finetune(ctx: typer.Context, *, options: FinetuneOptions) -> None:
 
     options.refuse_output()
     if options.is_finished():
-        typer.echo(f"{options.output} is finished, and stays as it is; --force starts over", err=True)
+        typer.echo(f"{options.output} is finished and was not changed; --force starts over", err=True)
         return
     if options.layout:
         refuse_unused(ctx, "--layout trains on pages", *ONLY_OF_LINES)

@@ -101,7 +101,10 @@ def how_measured(material: Material, output: Path) -> str:
     """What the rates are worth."""
     biased = "The best weights were selected on these lines, so this is slightly optimistic."
     if material.plan.cross_fit:
-        biased = "Models that learned from the other lines read these; the model that was written has learned from all."
+        biased = (
+            "Each of these lines was read by a model trained on other lines; the model that was written is trained "
+            "on all."
+        )
     return (
         f"{biased} For a rate to publish, evaluate on pages that were not in DATA: "
         f"drethtr evaluate OTHERS --model {output}"
@@ -109,7 +112,7 @@ def how_measured(material: Material, output: Path) -> str:
 
 
 def forgotten(material: Material, outcome: Outcome) -> list[str]:
-    """How much the model forgot of other hands: the part of the change that was kept, and the CER on old lines."""
+    """How much the model forgot of other hands: the share of the change that was kept, and the CER on old lines."""
     kept = outcome.model.card["fine_tuned"]["part_of_change"]
     lines = []
     if kept < 1:
@@ -140,8 +143,8 @@ def of_set(change: Difference) -> str:
 def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
     """The message that nothing was written because the model did not improve."""
     plan, measured = material.plan, outcome.change.lines
-    # Measured on nine of sixty lines, a model was rejected that took 200 others from 8.5 to 6.5 % CER; another split
-    # accepted it (LOG.md, 2026-11-28).
+    # On nine validation lines of sixty, a model was rejected that lowered the CER of 200 other lines from 8.5 to 6.5 %;
+    # another split accepted it (LOG.md, 2026-11-28).
     more = f", and --cross-fit measures on two thirds of all instead of {measured:,}"
     cure = "" if plan.cross_fit or plan.validation else more
     return (
@@ -167,7 +170,9 @@ def calibration_of(material: Material, outcome: Outcome) -> list[str]:
             f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{each}{later}."
         )
     if any(rate.inherited for rate in model.record.error_rates):
-        lines.append("Expected error rates will be estimates: the starting model's readings taught their prediction.")
+        lines.append(
+            "Expected error rates will be estimates: their prediction was fitted on readings of the starting model."
+        )
     return lines
 
 

@@ -17,12 +17,12 @@ from drethtr.language.learn import Ingredient, learn, with_share
 from drethtr.recognition.model.file import load_model, save_languages
 from drethtr.synthesis.corpus import Corpus
 
-ORDER = 6  # up to seven characters read a tenth of a point better, and take more room (LOG.md, 2026-11-25)
+ORDER = 6  # up to seven characters lower the CER by a tenth of a point, and take more space (LOG.md, 2026-11-25)
 
 
-# Other texts weigh 0.4, since then hands that are in no training set are read better, too; 800,000 lines of them are a
-# little better than 150,000. What was known and new lines, half and half, is within 0.15 nats a character of mixtures
-# from 0.3 to 0.7 (LOG.md, 2026-11-24).
+# Other texts weigh 0.4: hands outside the training sets are then read better, too; 800,000 lines of them are a little
+# better than 150,000. Half known n-grams and half new lines is within 0.15 nats per character of mixtures from 0.3 to
+# 0.7 (LOG.md, 2026-11-24).
 def language(
     ctx: typer.Context,
     model: ChangedModel,
@@ -34,7 +34,7 @@ def language(
             metavar="S",
             min=0,
             max=1,
-            help="Weight of the --text files, the rest is that of the lines; 1 if no line is in the language.",
+            help="Weight of the --text files; the lines get the rest; 1 if no line is in the language.",
         ),
     ] = 0.4,
     lines: Annotated[int, typer.Option(metavar="N", min=1, help="Number of lines drawn from the texts.")] = 800_000,
@@ -78,7 +78,9 @@ def language(
         tokenizer = loaded.tokenizer
         usable = [sample for sample in clean_lines(open_lines(data)) if sample.text.strip()]
         if not (usable or (texts and name)):
-            raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
+            raise DataError(
+                "no line has a text without editorial marks; give other lines, or texts with --text and --name"
+            )
         known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
         if not (known or texts):
             raise DataError(f"no line is in the language {name}; give texts in it with --text")

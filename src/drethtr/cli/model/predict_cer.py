@@ -70,8 +70,8 @@ def predict_cer(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The inputs are scans: find lines with this segmentation, as in drethtr transcribe, and add what the "
-            "layout may cost.",
+            help="The inputs are scans: find lines with this segmentation, as in drethtr transcribe, and add the "
+            "expected cost of layout errors.",
         ),
     ] = None,
     images: ImagesFolder = None,
@@ -153,7 +153,7 @@ class ReadPages(NamedTuple):
 
 
 def usable_lines(inputs: Sequence[str], described: Pages) -> list[Sample]:
-    """The lines that some inputs have; what was left out is said.
+    """The lines of the inputs; reports what was left out.
 
     Raises:
         DataError: if there are none.
@@ -161,7 +161,7 @@ def usable_lines(inputs: Sequence[str], described: Pages) -> list[Sample]:
     tally = Tally()
     try:
         found = lines_to_read(inputs, tally.count, described)
-    finally:  # where nothing is left to read, this says why
+    finally:  # if no line is left, this says why
         for words in left_out_of(tally):
             say(words)
     report_remarks(found)
@@ -254,7 +254,7 @@ def cells_of(name: str, doubt: PageDoubt, rate: ErrorRate) -> list[str]:
 def notes(rate: ErrorRate, pages: ReadPages, overall: PageDoubt) -> Iterator[str]:
     """What a reader of the expected CER should know."""
     if overall.layout.expected:
-        yield f"{100 * overall.layout.expected:.1f} points of it are what the layouts found may cost."
+        yield f"{100 * overall.layout.expected:.1f} points of it are the expected cost of layout errors."
     for name, doubt in pages.doubts.items():
         if doubt.layout.reason:
             yield f"{name}: {doubt.layout.reason}"

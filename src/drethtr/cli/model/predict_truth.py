@@ -25,7 +25,7 @@ from drethtr.recognition.confidence.error_rate import ErrorRate, Expected
 from drethtr.recognition.model.file import Model, load_model, save_record
 from drethtr.recognition.recognizer import Recognizer
 
-MIN_CHARACTERS = 100  # of a page, for its CER to be meaningful
+MIN_CHARACTERS = 100  # the fewest on a page for its CER to be meaningful
 
 
 def refuse_other_model(target: Path, reads: Model) -> None:

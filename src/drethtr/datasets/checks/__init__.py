@@ -79,7 +79,7 @@ class Report:
 
 
 def check(splits: Splits, extra: tuple[Finding, ...] = ()) -> Report:
-    """Run every check; `extra` are findings from elsewhere, such as a model's."""
+    """Run every check; `extra` are further findings, such as those of a model."""
     findings = [*(finding for each in CHECKS for finding in each(splits)), *extra]
     order = list(Severity)
     return Report(

@@ -13,8 +13,8 @@ from drethtr.text.normalize import for_scoring
 SENTENCE = 20
 """Shorter texts, such as dates and names, may occur twice by coincidence."""
 
-# These limits only warn, and were not measured: what lies beyond them is obviously wrong. Tighter ones would report
-# lines that are merely unusual, and such lists go unread.
+# These limits only warn, and were not measured: lines beyond them are obviously wrong. Tighter limits would also report
+# lines that are merely unusual, and nobody reads such lists.
 
 MIN_HEIGHT = 8
 """Lines less tall than this, in pixels, cannot be read."""
@@ -68,7 +68,7 @@ def page_mark(sample: Sample) -> tuple[str, str] | None:
 
 
 def shared_names(files: Mapping[Path, Sequence[Sample]]) -> list[Finding]:
-    """Find pages of one set and name that several files store with nothing but different images."""
+    """Find pages with the same set and name in several files that share no image."""
     pages: dict[tuple[str, str], dict[Path, list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for file, samples in files.items():
         for sample in samples:
@@ -117,7 +117,7 @@ def shared_texts(splits: Splits) -> list[Finding]:
 
 
 def odd_descriptions(splits: Splits) -> list[Finding]:
-    """Find what was done with lines whose PAGE or ALTO files are odd, such as turning them."""
+    """Report how lines with irregular PAGE or ALTO files were interpreted, such as by turning them."""
     rows: dict[str, list[Row]] = {}
     for samples in splits.values():
         for sample in samples:
@@ -150,7 +150,7 @@ def lengths(splits: Splits) -> list[Finding]:
     """Find very long texts, and texts whose length does not fit their image."""
     every = [sample for samples in splits.values() for sample in samples]
     long = [Row(sample.key) for sample in every if len(sample.text) > MAX_CHARACTERS]
-    # Sets differ in the size of writing and of their images, so that a line is compared with those of its own set.
+    # Sets differ in the size of writing and images, so each line is compared with lines of its own set.
     of_set: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for sample in every:
         if (room := room_per_character(sample)) is not None:

@@ -57,7 +57,7 @@ def damaged_texts(splits: Splits) -> list[Finding]:
 
 
 def invisible_characters(splits: Splits) -> list[Finding]:
-    """Find characters that nobody sees, such as soft hyphens and zero-width spaces; drethtr leaves them out."""
+    """Find invisible characters, such as soft hyphens and zero-width spaces; drethtr leaves them out."""
     every = [sample for samples in splits.values() for sample in samples]
     counts = Counter(character for sample in every for character in unseen(sample.text))
     rows = [Row(sample.key) for sample in every if unseen(sample.text)]
@@ -72,7 +72,7 @@ def unseen(text: str) -> str:
 
 
 def editorial_marks(splits: Splits) -> list[Finding]:
-    """Find lines that are not clean, as by marks of editors: no model learns or is measured by them."""
+    """Find lines that are not clean, for example with editorial marks; they are not used for training or evaluation."""
     every = [sample for samples in splits.values() for sample in samples if not sample.clean]
     counts = Counter(mark for sample in every for mark in marks_in(sample.text))
     rows = [Row(sample.key, " ".join(marks_in(sample.text))) for sample in every]
@@ -83,7 +83,7 @@ def editorial_marks(splits: Splits) -> list[Finding]:
 
 
 def quoted_cells(splits: Splits) -> list[Finding]:
-    """Find texts in the quotation marks of a CSV file, whose table has also texts with other quotation marks."""
+    """Find texts still quoted as CSV cells, in tables that also have texts with other quotation marks."""
     every = [sample for samples in splits.values() for sample in samples]
     rows = [Row(sample.key) for sample in every if is_quoted(sample.text) and '""' in sample.text[1:-1]]
     message = "texts with doubled quotation marks inside quotation marks, as a spreadsheet writes cells; unquote them"
@@ -167,7 +167,7 @@ def confused_letters(splits: Splits) -> list[Finding]:
 
 
 def mixed_signs(splits: Splits) -> list[Finding]:
-    """Find several signs for the same thing; worse if a split has one that training never uses."""
+    """Find several signs for the same thing; more severe if a split has one that training never uses."""
     found = []
     for family, signs in SIGNS.items():
         counts = {

@@ -1,6 +1,6 @@
 """Layouts of line data, published or exported by other programs, each read as samples.
 
-Whatever takes lines takes every layout: `drethtr data import`, training, fine-tuning and evaluation.
+Every command that takes lines takes every layout: `drethtr data import`, training, fine-tuning and evaluation.
 """
 
 from pathlib import Path

@@ -36,7 +36,7 @@ WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
 class Kraken(Layout):
     """Line images with their texts at any depth, recognized by a `.gt.txt`, or by an image with its `.txt`.
 
-    transcribed  whether to pass over folders below the source in which no image has a text
+    transcribed  whether to skip folders below the source in which no image has a text
     """
 
     transcribed: bool = False
@@ -66,7 +66,7 @@ def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
 
     The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last extension is replaced, and that of a variant.
     """
-    # Names only: a file that cannot be opened, such as a broken link, is reported as unusable instead of missing.
+    # By names only, so that a file that cannot be opened, such as a broken link, is reported as unusable, not missing.
     names = {path.name for path in folder.iterdir() if not (is_hidden(path) or path.is_dir())}
     texts = {normalize("NFC", name): name for name in sorted(names)}  # on macOS, accents may be decomposed
     owned: dict[str, list[tuple[int, str]]] = {}
@@ -127,7 +127,7 @@ def store_folder(samples: Iterable[Sample], folder: Path) -> None:
         DataError: if the folder cannot be written.
     """
     made = ((png_of(sample), sample.text + "\n") for sample in samples)
-    first = list(islice(made, 1))  # errors that affect all samples show up here
+    first = list(islice(made, 1))  # errors that affect all samples show up here, before old files are removed
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():

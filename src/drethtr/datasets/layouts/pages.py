@@ -2,7 +2,7 @@
 
 Each line is cut out along its baseline and inside its polygon, straightened, and stored as a new PNG, since the bytes
 of the page image cannot be kept. A page is one sample group (`page`), named after its file and the folders around it.
-Lines that can only be read upside down are turned, since no model should learn from them as they lie.
+Lines that can only be read upside down are turned, since no model should learn from upside-down lines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -49,12 +49,13 @@ PROBES = 2
 """Lines of a page that are read both ways: those with the longest texts."""
 
 MIN_LETTERS = 6
-"""Characters of a text that are enough to tell."""
+"""Minimum characters of such a text."""
 
 READ_WRONG = 0.5
 """The error rate above which a line is also read upside down.
 
-On 31 pages of 16 collections the shipped model read such lines with 0 to 38 % as they lay, and with 68 to 92 % turned.
+On 31 pages of 16 collections, the error rate of the shipped model on such lines was 0 to 38 % upright, and 68 to 92 %
+upside down.
 """
 
 BETTER = 0.2
@@ -65,10 +66,10 @@ BETTER = 0.2
 class Pages(Layout):
     """Every line of every PAGE or ALTO file, at any depth; folders named train, val or test are splits.
 
-    If people have worked in the folder with `drethtr edit`, only lines that they have confirmed are taken.
+    If people have worked in the folder with `drethtr edit`, only confirmed lines are used.
 
-    unconfirmed  whether to take the others, too
-    transcribed  whether to pass over lines without a text, and XML files of another kind
+    unconfirmed  whether to use the other lines, too
+    transcribed  whether to skip lines without a text, and XML files of other kinds
     outlines     which outlines of lines are used
     images       a folder in which the images of pages are looked for first
     """
@@ -98,7 +99,7 @@ class Pages(Layout):
         of_set = self.set_name if document is None else document.name
         described: dict[str, Path] = {}
         found_any = False
-        # For this source only: a process that was forked could not use its threads.
+        # Loaded for this source only: a forked process could not use its threads.
         reader = cache(partial(Recognizer.load, decoder="ctc", threads=1))
         for path in files:
             if self.transcribed and source.is_dir() and is_of_another_kind(path):
@@ -152,7 +153,7 @@ class Pages(Layout):
         # Missing polygons are derived from the neighboring lines, so all lines are needed, with or without a text.
         lines = [line for line in page.lines if line.is_placed]
         places = dict(zip((line.id for line in lines), placed(gray, lines, self.outlines, reader), strict=True))
-        odd = tuple(Remark(LOST, where) for where in page.oddities)  # once, with the first line of the page
+        odd = tuple(Remark(LOST, where) for where in page.oddities)  # once per page, with its first line
         for line in page.lines:
             if self.transcribed and not line.text.strip():
                 continue
@@ -209,7 +210,7 @@ def is_page(path: Path) -> bool:
 
 
 def is_of_another_kind(path: Path) -> bool:
-    """Whether an XML file is no page, such as the `mets.xml` of an export; a damaged or empty page still is one."""
+    """Whether an XML file is not a page, like `mets.xml` of an export; damaged or empty pages are pages."""
     try:
         head = first_bytes(path)
     except DataError:
@@ -220,7 +221,7 @@ def is_of_another_kind(path: Path) -> bool:
 def is_reviewed(path: Path) -> bool:
     """Whether a person has corrected or confirmed a line of a file with `drethtr edit`.
 
-    An approved page is of Transkribus, and its other pages need not be unfinished: few people set the status.
+    Approved pages of Transkribus do not count: few people set that status, so other pages may be finished, too.
     """
     try:
         page = read_page(path)
@@ -244,7 +245,7 @@ def page_name(path: Path, source: Path) -> str:
 def placed(
     gray: Line, lines: Sequence[TextLine], outlines: Outlines, reader: Callable[[], Recognizer]
 ) -> list[tuple[FoundLine, tuple[Remark, ...]]]:
-    """The place of each line of a page, upright and with an outline, and what was done for that."""
+    """The place of each line of a page, upright and with an outline, and remarks on what was changed."""
     given = [GivenLine.of(line) for line in lines]
     places = complete(gray, given, outlines)
     redrawn = redrawn_among(given, outlines) if outlines is Outlines.AUTO else set()
@@ -265,7 +266,7 @@ def upside_down(
 ) -> dict[int, FoundLine]:
     """The lines that can only be read upside down, by number, with their places turned.
 
-    Lines of one direction stand or lie together. What the model reads badly both ways stays as it is.
+    Lines of one direction are turned together. Lines that the model reads badly both ways stay unchanged.
     """
     found: dict[int, FoundLine] = {}
     for group in by_direction(places):
@@ -299,7 +300,7 @@ def straightened(gray: Line, place: FoundLine) -> Strip:
 
 
 def misread(line: Line, text: str, recognizer: Recognizer) -> float:
-    """The share of the characters of a text that are read otherwise.
+    """The share of the characters of a text that the model reads differently.
 
     Raises:
         DataError: if the line cannot be read.

@@ -1,10 +1,10 @@
 """Tables with an image name and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets, our own.
 
 Rows of a .tsv or .txt file are `file<TAB>text`; a first row with these names is a header and may name further columns,
-which are ignored. Cells are taken as they are, unless every cell with a quotation mark is quoted as spreadsheets and
-pandas do it, with those inside doubled: then they are unquoted. Rows of a .jsonl file are objects with `file` and
-`text`, and optionally `set`, `lang`, `page`, `hand` and `clean`. Files lie beside the table or in image/, images/ or
-lines/. In a folder of tables, their names give the split, and the set, unless each is the result of one image.
+which are ignored. Cells are used unchanged, unless every cell with a quotation mark is quoted as by spreadsheets and
+pandas, with inner ones doubled: then they are unquoted. Rows of a .jsonl file are objects with `file` and `text`, and
+optionally `set`, `lang`, `page`, `hand` and `clean`. Files lie beside the table or in image/, images/ or lines/. In a
+folder of tables, their names give the split, and the set, unless each is the result of one image.
 """
 
 import json
@@ -117,7 +117,7 @@ def is_result(table: Path, rows: Sequence[dict[str, Any] | LeftOut]) -> bool:
 def is_quoting(table: Path) -> bool:
     """Whether a table quotes cells: one has quotation marks inside, and all with any are quoted.
 
-    A text that merely stands in quotation marks is no sign of it, since people write those.
+    A text merely in quotation marks does not count, since people write those.
     """
     if table.suffix.lower() == ".jsonl":
         return False

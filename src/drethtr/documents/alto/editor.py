@@ -27,7 +27,7 @@ KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
 """Attributes of a word that people or other programs set, apart from its tags."""
 
 OF_TEXT = ("CONTENT", "SUBS_TYPE", "SUBS_CONTENT")
-"""Attributes that hold as long as the text of a word does: that without its HYP, and of what word it is a part."""
+"""Attributes that stay with the text of a word: the text without its HYP, and the word it is part of."""
 
 
 class ALTOEditor(Editor):
@@ -56,7 +56,7 @@ class ALTOEditor(Editor):
     def set_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         """Insert new words, with polygons only since ALTO 4 (3.1 has the namespace of 3.0).
 
-        Words that stay as they were keep their elements; those of which the text alone stays, their hyphenation.
+        Unchanged words keep their elements; words of which only the text is unchanged keep their hyphenation.
         """
         style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
         words, made = words_of(line), string_elements(line, self.ids, style)
@@ -67,7 +67,7 @@ class ALTOEditor(Editor):
         hyphens = [part for part in element.all("HYP") if strings and part.start > strings[-1].start]
         last, old_last = len(words) - 1, len(texts) - 1
         if hyphens and not (last in same and before[last] == old_last):
-            # The text of the last word ends with the sign of the HYP, which can stand nowhere but at the end of a line.
+            # The text of the last word ends with the sign of the HYP, which is only allowed at the end of a line.
             same, hyphens = {here for here in same if before[here] != old_last}, []
         parts = list[Element | ET.Element]()
         for here, string in enumerate(made):
@@ -88,7 +88,7 @@ class ALTOEditor(Editor):
                     yield from self.remove_doubts(part)
 
     def take_over(self, old: Element, new: ET.Element, names: Sequence[str]) -> None:
-        """Give a word what it keeps of that in whose place it stands: attributes, and tags other than doubts."""
+        """Copy from the word that is replaced: attributes, and tags other than doubts."""
         new.attrib |= {name: old.attributes[name] for name in (*KEPT, *names) if old.attributes.get(name)}
         if tags := [tag for tag in old.attributes.get("TAGREFS", "").split() if tag not in self.doubtful_tags]:
             new.set("TAGREFS", " ".join(tags))
@@ -113,7 +113,7 @@ class ALTOEditor(Editor):
             yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
 
     def mark(self, element: Element, review: Review | None) -> Iterator[Edit]:
-        """Mark a line with a review, instead of that before."""
+        """Mark a line with a review, in place of an earlier one."""
         known = self.confirmed_tags
         tags = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in known]
         if review is Review.CONFIRMED:

@@ -47,10 +47,10 @@ SEGMONTO = {"text": "MainZone", "margin": "MarginTextZone", "number": "Numbering
 """Our kinds of regions in the vocabulary of SegmOnto, which eScriptorium uses."""
 
 OURS = "drethtr_"
-"""What the ids of our tags begin with."""
+"""Prefix of the ids of our tags."""
 
 OF_BLOCKS, OF_LINES = "block type ", "line type "
-"""What eScriptorium begins the description of the tag of a block or line with."""
+"""Prefixes of eScriptorium's descriptions of tags of blocks and lines."""
 
 ROW, COLUMN = "row {}", "column {}"
 """Labels of tags for the place of a cell in its table, which is a ComposedBlock."""
@@ -89,7 +89,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
             of_block.append(read_line(element, line_id, canvas, tags, name))
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
         regions.append(Region(block_id, tuple(of_block), outline, *kind_and_cell(block, kinds, tables)))
-    width, height = map(round, size_in_units(pages[0], name, []))  # what is odd was noted with the scale
+    width, height = map(round, size_in_units(pages[0], name, []))  # invalid values were noted with the scale
     page = Page(image, canvas.width, canvas.height, tuple(regions), oddities=tuple(canvas.oddities))
     if width <= 0 or height <= 0:
         width, height = (round(pixels / canvas.scale) for pixels in (canvas.width, canvas.height))
@@ -136,12 +136,12 @@ def tags_of(root: Element, label: str) -> frozenset[str]:
 
 
 def labels_of_blocks(root: Element) -> Mapping[str, str]:
-    """The labels of tags that say what a block is, by their ids: those of the layout, or described as such."""
+    """The labels of tags for kinds of blocks, by their ids: layout tags, or tags described as block types."""
     return labels_by_id(root, OF_BLOCKS, "LayoutTag", "StructureTag")
 
 
 class LineTags(NamedTuple):
-    """What the tags of a file say of lines and words, by the ids of the tags: labels of people, and what lines are."""
+    """The tags of a file for lines and words, by their ids: tags by people, and kinds of lines."""
 
     labels: Mapping[str, str]
     kinds: Mapping[str, str]
@@ -216,7 +216,7 @@ def read_line(element: Element, id: str, canvas: PageScale, tags: LineTags, name
     where = f"{name}: line {id!r}"
     outline, baseline = outline_of(element, canvas, where), baseline_of(element, canvas, where)
     text = read_transcription(element, canvas, tags.doubtful, where)
-    if (review := review_of(element, tags.confirmed)) is not None:  # such a line has a text, even if that is empty
+    if (review := review_of(element, tags.confirmed)) is not None:  # a reviewed line has a text, even if it is empty
         text = replace(text or Transcription(""), review=review)
     own = element.attributes.get("TAGREFS", "").split()
     kind = next((tags.kinds[id] for id in own if id in tags.kinds), "")
@@ -226,7 +226,7 @@ def read_line(element: Element, id: str, canvas: PageScale, tags: LineTags, name
 
 
 def review_of(line: Element, confirmed: frozenset[str]) -> Review | None:
-    """What a person did with a line."""
+    """The review of a line."""
     if not confirmed.isdisjoint(line.attributes.get("TAGREFS", "").split()):
         return Review.CONFIRMED
     return Review.CORRECTED if line.attributes.get("CS", "").strip() in ("true", "1") else None

@@ -35,7 +35,7 @@ class Style(NamedTuple):
     flags      ids of the tags for flags of lines, by the text of the flag
     confirmed  id of the tag for confirmed lines, or ""
     regions    ids of the tags of regions, by their labels: kinds, and rows and columns of tables
-    lines      ids of the tags of lines, by what the lines are
+    lines      ids of the tags of lines, by the kinds of lines
     """
 
     prefix: str = ""
@@ -142,7 +142,7 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)
-        add_shape(element, line.polygon, style.prefix)  # even a box, because kraken reads nothing else
+        add_shape(element, line.polygon, style.prefix)  # even for a box, because kraken reads only polygons
         for number, string in enumerate(string_elements(line, ids, style)):
             if number:
                 ET.SubElement(element, f"{style.prefix}SP")

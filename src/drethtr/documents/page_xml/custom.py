@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.documents.transcription import Tag
 
-# Possessive, as the value may be anybody's: a pattern that tries again would take quadratic time.
+# Possessive, as the value is not trusted: backtracking would take quadratic time.
 ENTRY = re.compile(r"(?<!\s)\s*+(?<![^{}\s])([^{}\s]*+)\s*+\{[^{}]*+\}")
 OFFSET = re.compile(r"([{;]\s*offset\s*:\s*)(\d{1,9})")
 LENGTH = re.compile(r"([{;]\s*length\s*:\s*)(\d{1,9})")
@@ -26,7 +26,7 @@ OF_ELEMENTS = frozenset({"readingOrder", "structure", "drethtr"})
 CODES = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 NOT_IN_NAME, NOT_IN_KEY = re.compile(r"[{}\s]+"), re.compile(r"\W+")
-"""What would end the name of an entry, and that of a detail."""
+"""Characters that would end the name of an entry, or of a detail."""
 
 MAX_COMPARED = 10_000
 """Longest text that is compared letter by letter, since memory grows with the square."""
@@ -52,7 +52,7 @@ class Moved(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A passage of an old text from `first` to before `last`, and where it is in the new one: the same, or replaced."""
+    """A passage of an old text from `first` to before `last`, and its unchanged or replaced passage in the new one."""
 
     first: int
     last: int
@@ -61,7 +61,7 @@ class Stretch(NamedTuple):
     same: bool
 
     def place(self, position: int) -> int:
-        """Where a position of the old text is in the new one; in replaced text in proportion."""
+        """The position in the new text for one in the old text; within replaced text, in proportion."""
         if self.same or self.last == self.first:
             return self.begin + position - self.first
         return self.begin + round((position - self.first) * (self.end - self.begin) / (self.last - self.first))
@@ -95,13 +95,13 @@ def entry_of(tag: Tag) -> str:
 
 
 def encoded(value: str) -> str:
-    """A detail as it is written: signs other than letters and digits as their UTF-16 code units."""
+    """A detail as encoded in the attribute: UTF-16 escapes for all but letters and digits."""
     units = ((sign, sign.encode("utf-16-be", "surrogatepass").hex()) for sign in value)
     return "".join(sign if sign.isalnum() else re.sub("....", r"\\u\g<0>", unit) for sign, unit in units)
 
 
 def decoded(value: str) -> str:
-    """A detail as it is meant."""
+    """A detail with its encoded characters decoded."""
     units = CODES.sub(lambda found: chr(int(found[1], 16)), value.strip())
     return units.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
 
@@ -119,8 +119,8 @@ def without_tags(custom: str, name: str, passages: Collection[Passage] | None = 
 def moved(custom: str, old: str, new: str) -> Moved:
     """Move the tags of a text with its characters when the text changes.
 
-    A tag stretches with what is inserted into its passage or written on to its words, and shrinks with what is deleted.
-    It is lost if nothing is left of its passage, or if it was on a part of a passage that was replaced as a whole.
+    A tag grows with insertions into its passage and letters added to its words, and shrinks with deletions. It is lost
+    if nothing is left of its passage, or if it was on a part of a passage that was replaced as a whole.
     """
     if old == new:
         return Moved(custom)
@@ -145,7 +145,7 @@ def tags_in(new: str, tags: Sequence[Tag], old: str) -> tuple[Tag, ...]:
 
 
 def compared(old: str, new: str) -> list[Stretch]:
-    """The stretches of an old text, those that stay and those that are replaced in turn."""
+    """The stretches of an old text, alternately unchanged and replaced."""
     blocks = [(0, 0, 0)]
     if max(len(old), len(new)) <= MAX_COMPARED:
         blocks += [(block.a, block.b, block.size) for block in Levenshtein.editops(old, new).as_matching_blocks()]
@@ -164,7 +164,7 @@ def passage_after(stretches: Sequence[Stretch], before: Passage, old: str, new: 
     if before.length == 0:
         return Passage(start, 0)
     end = next(part.place(before.end) for part in stretches if part.first < before.end <= part.last)
-    # A letter written on to the first or last word of a tag belongs to the tag, as in "March 190" with a new 5.
+    # A letter added to the first or last word of a tag belongs to the tag, as in "March 190" with a new 5.
     for part in stretches:
         if not part.same and part.last == before.start and not in_word(old[: before.start][-1:]):
             while start > part.begin and in_word(new[start - 1]) and in_word(old[before.start]):

@@ -64,13 +64,13 @@ class PageXMLEditor(Editor):
 
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
         new, own, whole = list(tags), own_doubts(element), whole_text(element)
-        text = in_one_row(whole)  # places of tags count its characters, those of entries all white space
+        text = in_one_row(whole)  # positions of tags count these characters, those of entries also all white space
 
         def kept(found: re.Match[str]) -> str:
             for tag in tags_of(moved(without_tags(found[0], UNCLEAR, own), whole, text).custom):
                 if tag in new:
                     new.remove(tag)
-                elif tag.length:  # people see no others, and cannot have removed them
+                elif tag.length:  # people see only these, so they cannot have removed others
                     return ""
             return found[0]
 
@@ -79,12 +79,12 @@ class PageXMLEditor(Editor):
         yield self.splicer.set_attribute(element, "custom", custom or None)
 
     def replace_text(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
-        """Replace words and the text that is read; words that stay as they were and other texts keep their elements."""
+        """Replace words and the text that counts; unchanged words and other texts keep their elements."""
         assert line.transcription is not None
         known = element.all("Word")
         words = [word for word in by_custom_index(known) if read_text(word)[0]]
         parts = list[Element | ET.Element](known)
-        if words or not known:  # else somebody marked out words, which stay
+        if words or not known:  # otherwise somebody marked words by hand, which stay
             new = line.words if all(word.polygon for word in line.words) else ()
             before = counterparts([read_text(word)[0] for word in words], [word.text for word in new])
             come_or_go = not len(before) == len(new) == len(known)
@@ -102,7 +102,7 @@ class PageXMLEditor(Editor):
     def set_word(self, element: Element, word: PageWord, old: PageWord | None, number: int | None) -> Iterator[Edit]:
         """Replace the text, place and doubt of the word `old`, if they differ, and its number, if it has one.
 
-        Its attributes and styles stay, its letters go, and its tags move with the text.
+        Its attributes and styles stay, its glyphs are removed, and its tags move with the text.
         """
         custom = before = element.attributes.get("custom", "")
         if word != old:
@@ -129,7 +129,7 @@ class PageXMLEditor(Editor):
         yield self.mark(element, custom, review)
 
     def mark(self, element: Element, custom: str, review: Review | None) -> Edit:
-        """Set the attribute `custom` to a value, with the mark of a review instead of that before."""
+        """Set the attribute `custom` to a value, with the mark of a review in place of an earlier one."""
         rest = MARK.sub("", custom).strip()
         mark = f"drethtr {{review:{review};}}" if review else ""
         return self.splicer.set_attribute(element, "custom", f"{rest} {mark}".strip() or None)
@@ -265,10 +265,10 @@ def group_in_order(order: Element, ids: Sequence[str], prefix: str) -> ET.Elemen
 
 
 def in_order(part: Element, rank: Mapping[str, int], prefix: str) -> tuple[int, ET.Element]:
-    """A part of a reading order with what is in it in another order, and the first place of its regions there.
+    """A part of a reading order with its content reordered, and the first position of its regions in the new order.
 
-    Regions without a place come last; -1 is the place of what has no regions, such as a label. Groups without an order
-    stay as they are.
+    Regions without a position come last; parts without regions, such as labels, have position -1. Unordered groups stay
+    unchanged.
     """
     inside = [in_order(child, rank, prefix) for child in part.children]
     if part.name.startswith("OrderedGroup"):
@@ -292,9 +292,9 @@ def moved_tags(element: Element, line: TextLine) -> str:
 
 
 def new_texts(element: Element, text: Transcription) -> list[Element | ET.Element]:
-    """The texts of a line with a new one in the place and with the index of that which was read."""
+    """The texts of a line, with a new one in place of the one that counts, with its index."""
     new, before = text_element(text.text, text.confidence, prefix_of(element)), chosen_text(element)
-    if before is None or not text.text.strip():  # instead of an empty text another one would be read
+    if before is None or not text.text.strip():  # if this were left empty, another text would count
         return [new]
     if index := before.attributes.get("index"):
         new.set("index", index)

@@ -33,9 +33,9 @@ NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{versi
 CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
 CUSTOM_STRUCTURE = re.compile(r"\bstructure\s*\{[^{}]*?type\s*:\s*([^;{}]+)")
 KINDS = {"paragraph": "text", "marginalia": "margin", "page-number": "number"}
-"""Words of PAGE for types of regions, and ours."""
+"""PAGE's words for types of regions, with ours."""
 ZONES = {"StampZone": "stamp"}
-"""Words of SegmOnto, as eScriptorium writes them into `custom`, for regions that PAGE has no type for."""
+"""SegmOnto's words in `custom`, as written by eScriptorium, for regions without a type in PAGE."""
 MAX_DIGITS = 9  # Python refuses to parse thousands of digits, and no real index, offset or length needs ten
 UNCLEAR = "unclear"
 """The tag of a passage that could not be read with certainty."""

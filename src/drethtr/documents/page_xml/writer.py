@@ -64,7 +64,7 @@ def write_page_xml(document: Document) -> bytes:
             parent = ET.SubElement(element, "TableRegion", id=ids.claim(cell.table or "table"))
             box = box_around(corner for region in block if (box := region.box) for corner in box.polygon())
             add_coords(parent, box and box.polygon())
-        # `block` must come first: otherwise zip takes one number too many at its end, which belongs to the next block.
+        # `block` must come first, or zip would consume one more number at its end, which belongs to the next block.
         for region, (index, region_id) in zip(block, numbered, strict=False):
             add_region(parent, region, region_id, index, ids)
     return serialize(root)
@@ -113,7 +113,7 @@ def region_element(region: Region, id: str, prefix: str = "") -> ET.Element:
 def kind_attributes(region: Region) -> tuple[str, str]:
     """The kind of a region as `type`, and where the schema does not know it, as an entry of `custom`."""
     kind = in_words_of({**KINDS, **ZONES}, region.kind)
-    if kind in TYPES or not kind or (region.cell is not None and kind == TABLE):  # a cell is known by what is around it
+    if kind in TYPES or not kind or (region.cell is not None and kind == TABLE):  # a cell is recognized by its table
         return kind if kind in TYPES else "", ""
     return "", structure(kind)
 

@@ -67,7 +67,7 @@ def write_docx(document: Document) -> bytes:
 
 
 def write_word_prose(document: Document) -> bytes:
-    """Write the text of all pages for reading: lines run on, without doubts, with raised letters and tables."""
+    """Write the text of all pages for reading: running paragraphs, without doubts, with raised letters and tables."""
     root = ET.Element("w:document", TEXT)
     body = ET.SubElement(root, "w:body")
     if document.about.title:
@@ -81,7 +81,7 @@ def write_word_prose(document: Document) -> bytes:
 
 
 def add_table(body: ET.Element, rows: Sequence[Sequence[str]]) -> None:
-    """Add a table; Word wants a paragraph behind it."""
+    """Add a table, and the paragraph that Word requires after it."""
     table = ET.SubElement(body, "w:tbl")
     borders = ET.SubElement(ET.SubElement(table, "w:tblPr"), "w:tblBorders")
     for side in ("top", "left", "bottom", "right", "insideH", "insideV"):

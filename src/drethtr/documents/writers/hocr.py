@@ -14,7 +14,7 @@ from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import PageWord
 
 KIND = re.compile(r'[";\\\s]+')
-"""What would end a property, or its value."""
+"""Characters that would end a property or its value."""
 
 CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
 

@@ -41,7 +41,7 @@ MIN_SIDE, MAX_SIDE = 3.0, 14_400.0
 MAX_RATIO = 3
 """Maximum ratio of horizontal and vertical resolution: a coarse fax has 204 and 98."""
 
-JPEG_QUALITY = 85  # only of scans that PDF cannot hold as they are
+JPEG_QUALITY = 85  # only for scans that PDF cannot embed unchanged
 MAX_JPEG_SIDE = 65_500
 """Longest side in pixels that libjpeg can write."""
 
@@ -54,9 +54,9 @@ SECONDS_PER_PAGE = 1.0
 COLORS = "sRGB IEC61966-2.1"
 
 DATE = slice(24, 36)
-"""The bytes of an ICC profile that say when it was made: year, month, day, hour, minute and second (ICC.1, 7.2.8)."""
+"""The bytes of an ICC profile with its date: year, month, day, hour, minute and second (ICC.1, 7.2.8)."""
 
-# Any fixed date: with the current one, the same document would give different bytes every time.
+# A fixed date, so that the same document always gives the same bytes.
 PROFILE_DATE = struct.pack(">6H", 2000, 1, 1, 0, 0, 0)
 
 # Maps the unit square of an image to the unit square of the page, by EXIF orientation.
@@ -104,7 +104,7 @@ def write_pdf(document: Document) -> bytes:
 
 
 def information(document: Document) -> dict[str, str]:
-    """What a PDF says of itself."""
+    """The document information of a PDF."""
     title = {"/Title": clean(document.about.title)} if document.about.title else {}
     return {"/Producer": str(document.provenance), **title}
 
@@ -120,13 +120,13 @@ def add_to(path: Path, pages: Sequence[Page], info: Mapping[str, str]) -> Answer
 
 
 def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], info: Mapping[str, str]) -> bytes:
-    """Add the text to a PDF and what it says of itself, and return its bytes."""
+    """Add the text and the document information to a PDF, and return its bytes."""
     add_texts(pdf, pages)
     return saved(pdf, info)
 
 
 def saved(pdf: "pikepdf.Pdf", info: Mapping[str, str]) -> bytes:
-    """The bytes of a PDF with what it says of itself, reproducible for the same content."""
+    """The bytes of a PDF with its document information, reproducible for the same content."""
     from pikepdf import ObjectStreamMode
 
     for name, value in info.items():
@@ -182,7 +182,7 @@ def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
         add_text(page, content, glyphless, font)
         if turn := turn_of(content):
             page.rotate(turn, relative=True)
-    # Last, since only now are all characters numbered that the font must map.
+    # Last, since only now are all characters that the font must map numbered.
     for key, value in glyphless.to_pdf(pdf).items():
         font[key] = value
 
@@ -200,9 +200,9 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
 
 
 def saves_around(page: "pikepdf.Page") -> tuple[int, int]:
-    """The q before and the Q after the content of a page that leave the graphics state as it was before both.
+    """The numbers of q before and Q after the content of a page that restore the graphics state.
 
-    Scanners leave q open, and other programs write a Q too many, which would undo ours.
+    Scanners leave q open, and other programs write surplus Q, which would undo ours.
     """
     import pikepdf
 
@@ -212,7 +212,7 @@ def saves_around(page: "pikepdf.Page") -> tuple[int, int]:
             depth += 1 if str(instruction.operator) == "q" else -1
             lowest = min(lowest, depth)
     except (pikepdf.PdfError, *OF_ANOTHER_TYPE):
-        return 1, 1  # viewers draw what comes before the damage, so that the layer has to be good enough
+        return 1, 1  # viewers draw what comes before the damage, so the layer is still added
     return 1 - lowest, 1 - lowest + depth
 
 
@@ -293,7 +293,7 @@ def jpeg_as_it_is(path: Path, *, inks: bool) -> Picture | None:
             entries["Decode"] = [1, 0] * 4  # Adobe's programs store inverted CMYK
         orientation = image.getexif().get(ORIENTATION, 1)
         across, down = resolution(image)
-        # The stream stays as stored; the matrix turns it, and with it what counts as across.
+        # The stream stays as stored; the matrix turns it, and may exchange the two resolutions.
         dpi = (down, across) if orientation in QUARTER_TURNS else (across, down)
         return Picture(path.read_bytes(), entries, TURNS.get(orientation, TURNS[1]), dpi)
 

@@ -28,7 +28,7 @@ Word = tuple[Run, ...]
 
 
 class Style(NamedTuple):
-    """How a paragraph is set: the size of its letters, its indentation, and the space behind it."""
+    """How a paragraph is set: the size of its letters, its indentation, and the space after it."""
 
     size: float
     indent: float = 0
@@ -154,7 +154,7 @@ class Typesetter:
         return [tuple(word) for word in words if word]
 
     def drawable(self, character: str) -> str:
-        """A character of the font in place of a character."""
+        """The character of the font that is drawn for a character."""
         if character.isspace() or self.font.glyph(character):
             return " " if character.isspace() else character
         self.missing.add(character)

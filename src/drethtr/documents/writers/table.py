@@ -23,7 +23,7 @@ TAG_COLUMNS = ("page", "image", "line", "tag", "text", "details", "start", "leng
 LINE_COLUMNS = b"file\ttext\tconfidence\tflags\tmade by\n"
 FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
 CELLS = re.compile(r"(?<=[;\t\r\n])")
-"""Where a spreadsheet may begin another cell, depending on its country."""
+"""Where a spreadsheet may begin a new cell, depending on the locale."""
 
 FILLERS = frozenset("\u115f\u1160\u2800")
 """Letters without ink: Hangul fillers, after NFKC, and the empty pattern of Braille."""
@@ -44,7 +44,7 @@ def csv_file(rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def write_tags(document: Document) -> bytes:
-    """Write what people have marked on all pages, a row per name, date or other passage.
+    """Write the tags on all pages, one row per name, date or other passage.
 
     A page without tags has a row without one.
     """
@@ -114,8 +114,8 @@ def whole(line: TextLine) -> PageWord:
 def safe(text: str) -> str:
     """Escape text that a spreadsheet could take for a formula, even after skipping invisible characters.
 
-    Full-width signs (＝) count as the signs that they are shown as: Excel takes them for these in East Asia. Where a
-    comma is part of numbers, it begins a cell after each semicolon, whatever the quotation marks.
+    Full-width signs (＝) count like ordinary ones, as they do for Excel in East Asia. In locales with decimal commas,
+    Excel begins a cell after each semicolon, even inside quotation marks.
     """
     marked = "".join(f"'{cell}" if is_formula(cell) else cell for cell in CELLS.split(text))
     return f"'{marked}" if text[:1] in CONTROL else marked
@@ -128,7 +128,7 @@ def is_formula(cell: str) -> bool:
 
 
 def is_visible(character: str) -> bool:
-    """Whether a spreadsheet shows a character: no space, and no control, combining or filling one."""
+    """Whether a spreadsheet shows a character: not a space, control, combining or filling character."""
     has_ink = character not in FILLERS and not category(character).startswith("M")
     return has_ink and character.isprintable() and not character.isspace()
 

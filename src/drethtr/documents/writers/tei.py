@@ -45,7 +45,7 @@ NAMES = {
     "deleted": "del",
     "added": "add",
 }
-"""Elements for tags; in Transkribus some have more names, which are left out."""
+"""Elements for tags; further names that some of them have in Transkribus are left out."""
 
 BETWEEN = ("pb", "note", "fw")
 """Elements between paragraphs; a body must have another one."""
@@ -111,7 +111,7 @@ def write_tei(document: Document) -> bytes:
 
 
 def responsible(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    """The ids of lines whose text a known person answers for, with the name."""
+    """The ids of lines for whose text a known person is responsible, with the name."""
     for line in sheet.page.lines:
         name = clean(sheet.people.get(line.id, "")).strip()
         if name and line.is_reviewed:

@@ -1,4 +1,4 @@
-"""Write plain text: a row per line, or per row of a table, whose cells are parted by tabs; pages by an empty row.
+"""Write plain text: a row per line, or per row of a table with cells separated by tabs; an empty row between pages.
 
 Doubts may be marked.
 """

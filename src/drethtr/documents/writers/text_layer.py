@@ -36,8 +36,8 @@ INVISIBLE = 3  # text rendering mode: neither fill nor stroke (ISO 32000, 9.3.6)
 MIN_SIDE = 8.0
 """Minimum width and height of a word in pixels, so that a dot can be marked with a mouse, too."""
 
-# What poppler finds of the words of 11 files: with these two and level words 99.8 %, with none of them 96.4 %, and
-# read in the order of the file 100 instead of 84.9 % (LOG.md, 2026-11-24, night).
+# Share of the words of 11 files that poppler finds: with these two and level words 99.8 %, with none of them 96.4 %;
+# when reading in the order of the file, 100 instead of 84.9 % (LOG.md, 2026-11-24, night).
 
 TEXT_HEIGHT = 0.5
 """Text height relative to the thickness of the outline: full height would join lines that are close together."""
@@ -176,7 +176,7 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
         length = max(min(extent.end, limit) - extent.begin, (extent.end - extent.begin) / 2, MIN_SIDE)
         x, y = axis.point(extent.begin, rise(extent.begin + length / 2))
         stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
-        # The space belongs to the word, as what is copied from a viewer is the sum of its strings.
+        # The string includes a space, since text copied from a viewer is the concatenation of these strings.
         code = font.encode(clean(text) if limit == math.inf else f"{clean(text)} ")
         place = f"{axis.x} {axis.y} {axis.y} {-axis.x} {x:.2f} {y:.2f}"
         yield f"{FONT} {height:.2f} Tf {stretch:.2f} Tz {place} Tm <{code}> Tj"

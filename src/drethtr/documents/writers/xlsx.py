@@ -83,14 +83,14 @@ def styles() -> bytes:
     ET.SubElement(font, "sz", val="11")
     ET.SubElement(font, "name", val="Calibri")
     fills = ET.SubElement(root, "fills", count="3")
-    for pattern in ("none", "gray125"):  # Excel has these two in any file
+    for pattern in ("none", "gray125"):  # Excel expects these two in any file
         ET.SubElement(ET.SubElement(fills, "fill"), "patternFill", patternType=pattern)
     shaded = ET.SubElement(ET.SubElement(fills, "fill"), "patternFill", patternType="solid")
     ET.SubElement(shaded, "fgColor", rgb=f"FF{SHADES[Grade.LIKELY].upper()}")
     border = ET.SubElement(ET.SubElement(root, "borders", count="1"), "border")
     for side in ("left", "right", "top", "bottom", "diagonal"):
         ET.SubElement(border, side)
-    base = {"numFmtId": "49", "fontId": "0", "fillId": "0", "borderId": "0"}  # 49 is text: 1/2 is no date
+    base = {"numFmtId": "49", "fontId": "0", "fillId": "0", "borderId": "0"}  # 49 is text, so 1/2 is no date
     ET.SubElement(ET.SubElement(root, "cellStyleXfs", count="1"), "xf", base)
     formats = ET.SubElement(root, "cellXfs", count="2")
     for fill in ("0", "2"):

@@ -20,7 +20,7 @@ class Unreachable extends Error {
 // The server's reasons are written to follow a file name, in lower case; alone, they start a sentence.
 const sentence = (reason) => reason.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1));
 
-const PATIENCE = 60_000; // ms; a lost connection may never tell that it is lost
+const PATIENCE = 60_000; // ms; a lost connection may never report that it is lost
 
 async function ask(method, path, { body, content, revision, keepalive, signal } = {}) {
   const headers = {};
@@ -74,14 +74,14 @@ export const putLine = (page, line, revision, body, options) =>
     signal: AbortSignal.timeout(PATIENCE),
     ...options,
   });
-// What the word from `start` to `end` of a text may be instead; places count code points.
+// Other readings of the word from `start` to `end` of a text; places count code points.
 export const alternatives = (page, line, body, signal) =>
   ask("POST", `${linePath(page, line)}/alternatives`, { body, signal });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
 export const readLine = (page, line, revision) =>
   ask("POST", `${linePath(page, line)}/read`, { body: signed({}), revision });
 
-// What a person does to the layout: `{do: "cut", stroke: […]}`. Answers with the page, and which lines `changed`.
+// Changes the layout: `{do: "cut", stroke: […]}`. Answers with the page, and which lines `changed`.
 export const layout = (page, body) => ask("POST", `${pagePath(page)}/layout`, { body: signed(body) });
 export const undo = (page, body = {}) => ask("POST", `${pagePath(page)}/undo`, { body: signed(body) });
 export const redo = (page, body = {}) => ask("POST", `${pagePath(page)}/redo`, { body: signed(body) });
@@ -91,8 +91,8 @@ export const steps = (page) => ask("GET", `${pagePath(page)}/history`);
 export const compare = (page, { name, content, allow }) =>
   ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name, allow })}`, { content });
 
-// Confirms pages; with `lines`, of one page, only lines of these revisions. Answers with the number of lines, and throws
-// if some pages could not be changed, though the others are.
+// Confirms pages; with `lines`, only the lines of one page that have these revisions. Answers with the number of lines,
+// and throws if some pages could not be changed, though the others are.
 export async function confirm(pages, lines) {
   const { confirmed, failed = [] } = await ask("POST", "/api/confirm", { body: signed({ pages, lines }) });
   if (failed.length)

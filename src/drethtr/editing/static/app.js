@@ -41,7 +41,7 @@ function App() {
   const route = useRoute();
   const [status, setStatus] = useState(null);
   const [jobs, setJobs] = useState([]);
-  const [lost, setLost] = useState(null); // why the server tells nothing
+  const [lost, setLost] = useState(null); // why there is no connection to the server
   const [dialog, setDialog] = useState(null);
   const [theme, setTheme] = useSetting("theme", "auto");
   const [selection, setSelection] = useState([]);
@@ -79,7 +79,7 @@ function App() {
     job: (job) => setJobs((known) => [job, ...known.filter(({ id }) => id !== job.id)]),
     lost: () => {
       setLost((known) => known ?? AWAY);
-      load(); // tells why, as a stream does not
+      load(); // its error gives the reason, which a stream does not
     },
     connected: load,
   });
@@ -113,16 +113,16 @@ function App() {
       ${status.role === "read" && html`<span class="hint">Read only</span>`}
       <${Dots} people=${people.filter((one) => one.page === route.page)} />
       <div class="acts">
-      ${status.role === "manage" && html`<button type="button" title="Learn these hands from the lines you have confirmed" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>`}
+      ${status.role === "manage" && html`<button type="button" title="Train the model on the lines you have confirmed" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>`}
       <button type="button" title="Texts, editions and files for archives" onClick=${() => setDialog({ page })}>Export</button>
-      ${status.links && html`<button type="button" title="Addresses for others, to read or to correct" onClick=${() => setDialog("share")}>Share</button>`}
+      ${status.links && html`<button type="button" title="Addresses with which others can read or correct this folder" onClick=${() => setDialog("share")}>Share</button>`}
       <button type="button" title="What each key does" onClick=${() => setDialog("keys")}>Keys</button>
       ${status.role !== "read" && html`<button type="button" title="Your name, for the history" onClick=${() => setDialog("name")}>${person || status.user}</button>`}
       <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
       </div>
     </header>
-    ${status.version !== version.current && html`<aside class="hints" role="status">The server is drethtr ${status.version} now, this tab ${version.current}: reload it when your text is saved.</aside>`}
+    ${status.version !== version.current && html`<aside class="hints" role="status">The server now runs drethtr ${status.version}, this tab ${version.current}: reload the tab once your text is saved.</aside>`}
     ${name && html`<${Hints} isAsked=${route.hasHints} />`}`;
   const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   const close = () => setDialog(null);

@@ -1,4 +1,4 @@
-// What the server does not have yet of a line, kept in this browser until it does: a crash of either loses nothing.
+// Changes of lines that the server does not have yet, kept in this browser: a crash of either loses nothing.
 
 const PREFIX = "drethtr.draft.";
 
@@ -9,7 +9,7 @@ export class Drafts {
     this.storage = storage;
   }
 
-  // `revision` is that of the line the text was made from, `status` what a person says of it, if anything.
+  // `revision` is that of the line the text was made from, `status` the one that a person gave it, if any.
   keep(line, text, revision, status) {
     try {
       this.storage.setItem(this.prefix + line, JSON.stringify({ text, revision, status }));

@@ -1,4 +1,4 @@
-// What the server tells by itself: changed pages and lines, progress of jobs, and whether it is there at all.
+// Events from the server: changed pages and lines, progress of jobs, and whether it responds at all.
 
 import { useEffect } from "./vendor/hooks.js";
 
@@ -9,7 +9,7 @@ let timer = 0;
 
 const tell = (name, detail) => source.dispatchEvent(new CustomEvent(name, { detail }));
 
-// Opens the stream anew, for as long as the tab is seen: a browser has six connections to a server, and the streams of
+// Opens the stream anew, for as long as the tab is visible: a browser has six connections to a server, and the streams of
 // hidden tabs would use them up, so that nothing could be saved any more.
 function connect() {
   clearTimeout(timer);

@@ -3,7 +3,7 @@
 export const UNKNOWN_HAND =
   "The model does not know this hand, or its language: confirm about 60 lines of it, then choose Learn.";
 
-// The share of a page's characters that its layout may cost, from which it is worth a look, until all lines are confirmed.
+// From this expected CER due to layout errors on, a page's layout is worth a look, until all lines are confirmed.
 const DOUBTFUL_LAYOUT = 0.1;
 export const isLayoutDoubtful = ({ layout, status }) => layout > DOUBTFUL_LAYOUT && status !== "confirmed";
 
@@ -37,7 +37,7 @@ export const wrongWords = (number) =>
 
 // `number` is null where nothing tells.
 export function leftSaid(number) {
-  if (number === null) return "no confidences tell how many words are wrong";
+  if (number === null) return "no confidences, so the number of wrong words is unknown";
   if (number < 1) return `probably ${wrongWords(number)} is left`;
   return `${wrongWords(number)} ${number < 1.5 ? "is" : "are"} probably left`;
 }

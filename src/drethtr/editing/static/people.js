@@ -9,7 +9,7 @@ import { useEffect, useState } from "./vendor/hooks.js";
 const BEAT = 20_000; // ms; the server forgets whoever is silent for a minute
 const me = crypto.getRandomValues(new Uint32Array(2)).join("-"); // this tab
 
-// Tells the server where this person is, and returns where all others are, as {id, who, page, line}.
+// Reports where this person is, and returns where all others are, as {id, who, page, line}.
 export function usePeople(page, line) {
   const [people, setPeople] = useState([]);
   useEffect(() => {

@@ -37,7 +37,7 @@ export function useSetting(name, fallback) {
   return [value, set];
 }
 
-// The lowest probability, in percent, of lines shown that only may have the words searched for.
+// The lowest probability, in percent, of possible hits that are shown.
 export const useLeast = () => useSetting("least", 10);
 
 export const THEMES = ["auto", "light", "dark"];

@@ -73,7 +73,7 @@ BACKBONES = Variants[Backbone]("backbone")
 
 def start_before_relu(weight: Tensor) -> None:
     """Initialize the weights of a convolution so that gradients keep their scale (He, arXiv 1502.01852)."""
-    if not weight.is_meta:  # needless there, and it would load a compiler
+    if not weight.is_meta:  # unnecessary on the meta device, where it would load a compiler
         nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="relu")
 
 

@@ -40,7 +40,7 @@ class Stem(nn.Module):
 
     def forward(self, images: Padded) -> Padded:
         """(B, inputs, H, W) to (B, outputs, H/4, W/4)."""
-        # Max pooling takes the right neighbor as well, which would be padding at the end of a line.
+        # Max pooling also sees the right neighbor, which would be padding at the end of a line.
         x = self.enter(images, F.relu).fenced(1)
         mixed = self.widen(self.narrow(x, F.relu), F.relu)
         x = x._replace(pixels=torch.cat((strongest_of_four(x.pixels), mixed.pixels), dim=1))
@@ -178,6 +178,6 @@ class PPOCRBackbone(Backbone):
         convolved = pooled.pixels.flatten(2).transpose(1, 2)
         tokens = torch.cat((convolved, self.neck(pooled)), dim=-1)
         if not pooled.full:
-            # The neck leaves values in the padding; the decoder must find nothing there.
+            # The neck leaves values in the padding; the decoder must see none.
             tokens = tokens * valid(pooled.widths, tokens.shape[1])[..., None].to(tokens.dtype)
         return ImageFeatures(tokens, pooled.widths)

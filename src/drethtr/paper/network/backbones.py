@@ -1,4 +1,4 @@
-"""Image parts that the paper compares with (Sec. 5.5.2), patches as in vision transformers, and tokens that are given.
+"""Image parts that the paper compares with (Sec. 5.5.2), patches as in vision transformers, and given tokens.
 
 Shapes, everywhere in this file: B lines, C channels, N tokens, P pixels of a patch.
 Sources: ResNet-50, arXiv 1512.03385; ViT, arXiv 2010.11929; ShallowCNN, the released code, for sizes that the paper

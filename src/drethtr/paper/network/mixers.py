@@ -1,4 +1,4 @@
-"""Mixers of the paper's baselines and ablations, and what RetNet and the released code do with the output of the heads.
+"""Mixers of the paper's baselines and ablations, and the outputs of heads in RetNet and the released code.
 
 Mixers: one softmax, two of them, with or without decay; and a gated decay. Outputs: RetNet's own block normalizes and
 gates every head; the paper omits both (Sec. 4.1.2).
@@ -115,7 +115,7 @@ class JointSoftmaxMixer(TextMixer[Written]):
             fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
         )
         if isinstance(state, AncestralCache) and self.fade.log_gamma is None:
-            # One softmax over both is the mean of two, weighted by what they divide by.
+            # One softmax over both is the mean of two softmaxes, weighted by their denominators.
             from_text, text_mass = state.attend(scaled)
             from_image = unfold_beams(to_image.softmax(-1) @ image.values, rows)
             image_mass = unfold_beams(to_image.logsumexp(-1, keepdim=True), rows)

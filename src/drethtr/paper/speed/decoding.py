@@ -4,11 +4,11 @@ The weights are random, so texts would end at random. They are forced to end aft
 contenders have networks of the same shape. Retention and key-value cache use the same search, on a GPU the one that
 stays there (`drethtr.network.resident`); the published algorithm has its own, step by step, also on a GPU.
 
-Of the published algorithm it is the work, not the code: every line is on a canvas of 2,227 columns; every beam has its
-own copy of the image's keys and values; and every step sums the decay over the whole text. Beam search stops once all
-beams of all lines have ended. Greedy search stops at a step at which all lines end: a single line at its own end,
-several lines almost never, since their texts differ in length, so that they run to the limit of 94 tokens.
-Source: paper, Sec. 5.3 and 6.
+The published algorithm is reimplemented with the same work, not run from its code: every line is on a canvas of 2,227
+columns; every beam has its own copy of the image's keys and values; and every step sums the decay over the whole text.
+Beam search stops once all beams of all lines have ended. Greedy search stops at a step at which all lines end: a single
+line at its own end, several lines almost never, since their texts differ in length, so that they run to the limit of 94
+tokens. Source: paper, Sec. 5.3 and 6.
 """
 
 from collections.abc import Sequence
@@ -198,7 +198,7 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
     images = images_of(task, network.dimensions.height)
 
     def run() -> None:
-        # The search alone, as of the published algorithm: no confidences, and no positions from a CTC head.
+        # Only the search, as for the published algorithm: no confidences, and no positions from a CTC head.
         NetworkScorer(network, network.encode(images)).search(task.beams)
 
     return run
@@ -279,7 +279,7 @@ def formulas(task: Task) -> dict[str, float]:
 
     A line has I image tokens; as published, those of the canvas. On a GPU, our searches keep keys and values of the
     text whatever the mixer, in room for N, and copy those of the image twice: when lines are chosen, and into place.
-    What is in place is padded to B' lines of I' image tokens, in R' rows.
+    The tensors of the search are padded to B' lines of I' image tokens, in R' rows.
     """
     config, rows = task.config, task.batch * task.beams
     numbers = config.layers * config.width * FLOAT / MEGABYTE

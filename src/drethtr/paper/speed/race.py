@@ -89,7 +89,7 @@ class Rounds:
     def __iter__(self) -> Iterator[int]:
         begun = time.perf_counter()
         for number in range(self.most):
-            # At least a few rounds, whatever they take: a range over one round says nothing.
+            # At least a few rounds, however long they take: a range over one round means nothing.
             if number >= self.least and time.perf_counter() - begun > self.seconds:
                 return
             yield number
@@ -116,7 +116,8 @@ def time_race(
     figures: dict[str, list[float]] = {name: [] for name in ready}
     names = list(ready)
     for number in rounds:
-        # The order rotates: who runs first after the clock has risen, or the cache was emptied, changes each round.
+        # The order rotates, so that a different contender runs first each round, when the clock rate is high or the
+        # cache empty.
         first = number % len(names)
         for name in names[first:] + names[:first]:
             figures[name].append(seconds(ready[name], device) / per)
@@ -210,9 +211,9 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
 def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
     """Peak bytes of a contender's second run; on a GPU of both, as what the first one keeps there counts."""
     if sys.platform == "linux":
-        # glibc keeps freed blocks otherwise, and what it keeps would count for the next contender.
+        # Otherwise glibc keeps freed blocks, which would count for the next contender.
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
-    # On a GPU, workspaces of cuBLAS would count, of which a captured step has more than one.
+    # On a GPU, workspaces of cuBLAS would also count, of which a captured step has several.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":16:8"
     open_device(str(device), threads)
     run = contender.prepare()

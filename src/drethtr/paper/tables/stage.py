@@ -118,7 +118,7 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
         return folder / BEST
     run = stage.run
     if stage.after is not None:
-        # The path of the model is no part of the fingerprint: the stage before is, with its settings and lines.
+        # The path of the model is not part of the fingerprint, but the previous stage is, with its settings and lines.
         run = replace(run, start=FromModel(str(carry_out(stage.after, conditions))))
     conditions.say(f"training {run.samples:,} lines in {folder}")
     best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)

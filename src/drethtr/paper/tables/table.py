@@ -184,7 +184,7 @@ def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, condition
             settings or data.
         DataError: if lines cannot be used.
     """
-    # Before anything is trained: a table must not mix results by different settings.
+    # Checked before training: a table must not mix results of different settings.
     check_kept(table, conditions)
     wanted = [(row, seed) for seed in range(seeds) for row in rows]
     for row, seed in wanted:
@@ -216,7 +216,7 @@ def check_kept(table: PaperTable, conditions: Conditions) -> None:
 
 def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions) -> None:
     """Run a row and store its result; of several processes, one measures and the others wait."""
-    # All processes train, but one measures: the others would only disturb its times.
+    # All processes train, but only one measures: the others would disturb its times.
     row.experiment.prepare(conditions, seed)
     devices = Devices.open(conditions.device)
     if devices.is_main:

@@ -1,1 +1,1 @@
-"""How sure a reading is: calibrated confidences, flags with reasons, and expected error rates."""
+"""How reliable a reading is: calibrated confidences, flags with reasons, and expected error rates."""

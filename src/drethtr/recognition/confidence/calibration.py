@@ -1,7 +1,7 @@
-"""Calibration: confidences as probabilities of being correct, from the network's own scores.
+"""Calibration: turn the network's scores into probabilities of being correct.
 
 Two small logistic models, fitted on validation lines for each decoder: one for characters, one for words, which are
-less sure than their characters one by one and depend on the spaces around them.
+less certain than each of their characters and depend on the spaces around them.
 """
 
 from collections.abc import Sequence
@@ -25,17 +25,18 @@ PRECISIONS = tuple({precision.calibrated_as.value: None for precision in Precisi
 """Precisions that are calibrated separately."""
 
 MAX_MARGIN = 10.0
-"""Margins are clipped here: a character e^10 times likelier than the next is as good as certain."""
+"""Margins are clipped here: a character e^10 times likelier than the next is practically certain."""
 
 MAX_SURPRISE = 8.0
-"""Surprises are clipped here, in nats: half of what an unseen n-gram costs, so that one such does not decide alone."""
+"""Surprises are clipped here, in nats: half of what an unseen n-gram costs, so that a single one does not decide."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """For `strategies` that find the same text; `characters` weighs `character_features`, `words` `word_features`.
+    """The calibration of `strategies` that find the same text.
 
-    `precision` is that of the network: confidences in int8 differ, those in float32 and bfloat16 are alike.
+    `characters` weighs `character_features`, `words` weighs `word_features`. `precision` is that of the network:
+    confidences in int8 differ, those in float32 and bfloat16 are alike.
     """
 
     strategies: tuple[Strategy, ...]
@@ -71,12 +72,12 @@ def weighed(characters: Sequence[Character], weights: Logistic) -> tuple[Charact
 
 
 def evidence_of(character: Character) -> Evidence:
-    """What is known of a character; its confidence alone if nothing was gathered."""
+    """The evidence of a character; only its confidence if none was gathered."""
     return character.evidence or Evidence(character.confidence)
 
 
 def character_features(characters: Sequence[Character]) -> Floats:
-    """What decides about each character of a line, (N, CHARACTER_FEATURES).
+    """The features of each character of a line, (N, CHARACTER_FEATURES).
 
     Own log-odds, margin, agreement and entropy; then, the same for all characters of a line, how badly the network
     reads it: logarithm of the mean entropy, and share of characters that agree.
@@ -97,10 +98,10 @@ def character_features(characters: Sequence[Character]) -> Floats:
 
 
 def word_features(characters: tuple[Character, ...]) -> Floats:
-    """What decides about each word of a line whose characters are calibrated, (words, WORD_FEATURES).
+    """The features of each word of a line whose characters are calibrated, (words, WORD_FEATURES).
 
-    Log-odds of the least sure character, log-probability that all are right and that the spaces around are, logarithm
-    of the length, entropy, and mean surprise, also at the space after the word.
+    Log-odds of the least certain character, log-probability that all characters and the spaces around them are right,
+    logarithm of the length, entropy, and mean surprise, including the space after the word.
     """
     places = np.array(word_places(characters), dtype=np.int64).reshape(-1, 2)
     if not len(places):
@@ -110,7 +111,7 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
     before, after = np.maximum(first - 1, 0), np.minimum(last + 1, len(characters))
     evidence = list(map(evidence_of, characters))
     sure = np.array([character.confidence for character in characters])
-    # Clipped, since one character that is surely wrong would make its word minus infinity.
+    # Clipped, since one character that is certainly wrong would give its word minus infinity.
     likely = sums(np.log(np.clip(sure, 1e-4, 1)))
     entropy = sums(np.array([known.entropy for known in evidence]))
     lost = sums(np.minimum([known.surprise for known in evidence], MAX_SURPRISE))

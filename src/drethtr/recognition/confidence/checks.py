@@ -68,7 +68,7 @@ class Check(ABC):
 class Blank(Check):
     """No ink: fewer inked columns than `narrowest` times the height of the line, or its width if that is smaller."""
 
-    narrowest: float = 0.1  # a dot or a short dash is still something to read
+    narrowest: float = 0.1  # a dot or a short dash can still be read
     kind: ClassVar[str] = "blank"
 
     def __call__(self, seen: Observation) -> Flag | None:
@@ -82,13 +82,13 @@ class Blank(Check):
 class Repetition(Check):
     """The same few characters repeated `times` or more, `shortest` characters in all."""
 
-    # People write "ha ha ha"; a decoder that got stuck goes on to the end of the line.
+    # People write "ha ha ha"; a decoder that is stuck repeats until the end of the line.
     times: int = 4
     shortest: int = 12
     kind: ClassVar[str] = "repetition"
 
     def __call__(self, seen: Observation) -> Flag | None:
-        # Runs of dots or dashes are written; only repeated letters are a decoder that got stuck.
+        # People write runs of dots or dashes; only repeated letters show a decoder that is stuck.
         for found in re.finditer(self.pattern, seen.text):
             unit, length = found[found.lastindex or 0], found.end() - found.start()
             if any(map(str.isalpha, unit)):
@@ -110,7 +110,7 @@ class Uncovered(Check):
     A character explains the ink within `reach` line heights of its middle.
     """
 
-    # The middle of a wide capital or a flourish may be this far away; a skipped word leaves more.
+    # Ink may be this far from the middle of a wide capital or a flourish; a skipped word leaves more.
     widest: float = 1.0
     reach: float = 0.8
     kind: ClassVar[str] = "uncovered"
@@ -118,7 +118,7 @@ class Uncovered(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         reach, width = self.reach * seen.height, len(seen.inked)
         middles = [(c.left + c.right) / 2 for c in seen.characters if not c.text.isspace()]
-        # The ends of the line stand for characters just outside it, so that ink at its ends is seen.
+        # The ends of the line count as characters just outside it, so that ink at its ends is checked.
         ends = [-reach, *middles, width + reach]
         gaps = [(round(left + reach), max(round(right - reach), round(left + reach))) for left, right in pairwise(ends)]
         amounts = [int(seen.inked[left:right].sum()) for left, right in gaps]
@@ -134,8 +134,8 @@ class Uncovered(Check):
 class Disagreement(Check):
     """Decoder and CTC head disagree: more than the share `most` of the characters differ."""
 
-    # Decoder and CTC head share the image, so that they differ by a letter or two where only one is right. By a third
-    # of the line they differ where the decoder writes what is likely instead of what is there.
+    # Decoder and CTC head see the same image: where one of them is wrong, they usually differ by a letter or two. They
+    # differ by a third of the line where the decoder writes what is likely instead of what is there.
     most: float = 1 / 3
     kind: ClassVar[str] = "disagreement"
 

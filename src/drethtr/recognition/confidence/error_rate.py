@@ -1,9 +1,9 @@
 """Predict the character error rate of untranscribed lines, from the confidences of their characters.
 
 A character read with confidence p is wrong with probability 1 - p. The sum of these doubts covers substitutions and
-insertions, but not deletions. Where characters are doubtful, though, others are missing, and more so the more doubtful
-a text is. So the error rate is a factor times a power of the doubt per character, both learned on transcribed sets. On
-collections never seen, a factor alone is 3.0 points off, factor and power 1.3 (LOG.md, 2026-11-24, night).
+insertions, but not deletions, which become more frequent the more doubtful a text is. So the error rate is modeled as a
+factor times a power of the doubt per character, both fitted on transcribed sets. On unseen collections, a factor alone
+is off by 3.0 points, factor and power by 1.3 (LOG.md, 2026-11-24, night).
 
 The interval has two parts: the variation of the factor between sets, and the randomness of the edits in a limited
 amount of text.
@@ -22,13 +22,13 @@ NORMAL = 1.959964
 """Quantile 0.975 of the normal distribution."""
 
 EXACT_QUANTILES = {1: 12.7062, 2: 4.30265}
-"""Quantile 0.975 of Student's t where the expansion is too low."""
+"""Quantile 0.975 of Student's t for degrees of freedom where the expansion is too low."""
 
 MAX_PARAMETER = 1e6
-"""Largest parameter that makes sense: learned ones are about 1, or some hundreds if texts are wrong."""
+"""Largest accepted parameter: learned ones are about 1, or some hundreds if the texts are wrong."""
 
 MAX_POWER = 10.0
-"""Largest power of the doubt that makes sense; `evaluation.predict` learns none above 2."""
+"""Largest accepted power of the doubt; `evaluation.predict` learns none above 2."""
 
 UNKNOWN_HAND = 0.2
 """Expected error rate from which the hand or its language counts as unknown: more than half of the words are wrong, so
@@ -63,19 +63,19 @@ class Expected(NamedTuple):
     high: float
 
     def with_cost(self, cost: float, most: float) -> "Expected":
-        """With a further cost per character, such as that of a layout, and the most that it may be."""
+        """The rate plus a cost per character, such as that of layout errors; `most` is its upper limit."""
         cer = self.cer + cost
         return Expected(cer, self.low, max(self.high, cer, min(self.high + most, 1.0)))
 
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """For one strategy.
+    """The fitted prediction of error rates for one strategy.
 
-    factor     error rate of a text of which every character is doubted
+    factor     error rate of a text whose doubt per character is 1
     power      of the doubt per character; 1 if the error rate is in proportion to it
     spread     standard deviation of the factor's logarithm from set to set
-    noise      variance of the edits of some lines of a set, for each edit expected
+    noise      variance of the number of edits in lines of a set, per expected edit
     sets       how many sets these were learned from
     inherited  whether it was learned from other confidences than this model's: those of the model it was fine-tuned
                from, or of an earlier calibration

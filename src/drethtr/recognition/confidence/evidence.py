@@ -45,7 +45,7 @@ def gather_line(
     if not decoded.tokens:
         return ()
     agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens).tolist()
-    # Tokens may share a step, or end beyond the last one; each has one step at least.
+    # Tokens may share a step or end beyond the last one; each gets at least one step.
     first, last = (np.array(decoded.spans) * steps).round().astype(int).T
     first = np.minimum(first, len(scores) - 1)
     last = np.maximum(last, first + 1)
@@ -87,5 +87,5 @@ def reading_features(path: CTCPath, entropies: LogProbs) -> tuple[float, float, 
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0
     entropy = float(entropies.sum()) / max(number, 1)
-    # Avoids log(0) where the network is entirely sure of a line.
+    # Avoids log(0) where the network is entirely certain of a line.
     return sure, float(np.log(entropy + 0.01)), number / len(entropies)

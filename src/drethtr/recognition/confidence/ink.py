@@ -31,11 +31,11 @@ TAILS = (0.5, 99.5)
 UNEVEN, SMOOTH = 1.3, 6.0
 """The dark tail of blank paper is at most this many times its light tail, or this many gray levels.
 
-The contrast of the ink alone would take 5 of 2,231 written lines for blank paper; with both tails it is none of 3,054
+By the contrast of the ink alone, 5 of 2,231 written lines would count as blank paper; with both tails, none of 3,054
 (LOG.md, 2026-11-24, night, and 2026-11-25, evening)."""
 
 STEP = 4
-"""Distance in columns for the grain: more than one, as lines lower than `ROWS` repeat their pixels."""
+"""Distance in columns for measuring the grain: more than one, since lines lower than `ROWS` are enlarged."""
 
 MIN_ROWS = 2
 """Minimum rows of ink in an inked column; less is a speck."""
@@ -57,7 +57,7 @@ class Ink(NamedTuple):
         height, width = line.shape
         size = max(1, round(width * ROWS / height)), ROWS
         seen = np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
-        # Against the paper of each column, since photographs get darker towards their edges.
+        # Relative to the paper of each column, since photographs get darker towards their edges.
         darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
         inked: Booleans = find_ink(darkness).sum(0) >= MIN_ROWS
         return cls(inked[np.arange(width) * len(inked) // width], not inked.any() and is_bare(darkness))
@@ -81,8 +81,8 @@ def find_ink(darkness: NDArray[np.float32]) -> Booleans:
 def grain_of(darkness: NDArray[np.float32]) -> float:
     """Standard deviation of the paper (height, width), in gray levels: the smaller of two estimates.
 
-    One is the spread of what is lighter than the median, too large with a border of lighter paper; the other the
-    difference between nearby places, too large with dense writing.
+    One is the spread of pixels lighter than the median, too large with a border of lighter paper; the other is the
+    difference between nearby pixels, too large with dense writing.
     """
     lighter = -darkness[darkness <= 0]
     # 1.48 medians of absolute values are a standard deviation of normal noise; a difference has √2 times the noise.
@@ -117,7 +117,7 @@ def quantile(values: NDArray[Any], share: float) -> float:
 def long_runs(mask: Booleans, length: int) -> Booleans:
     """The pixels in horizontal runs of at least `length` columns."""
     found, width = np.zeros_like(mask), mask.shape[1]
-    # Writing seldom has a row with enough ink for a run; to look at those alone saves most of the work.
+    # Writing seldom has a row with enough ink for a run; looking only at such rows saves most of the work.
     rows = np.flatnonzero(mask.sum(1) >= length)
     if not rows.size:
         return found

@@ -12,15 +12,15 @@ from drethtr.base.errors import ConfigError, DataError
 PRIOR_WEIGHT = 10.0
 """Weight of the prior: as much as about forty doubtful cases (a case of probability p weighs p (1 - p), at most 1/4).
 
-A calibration from 8 to 15 lines of a new hand must not forget that of the model: from the start's, ECE of words on one
-hand was 5 to 8 % instead of 20; on another it helped nothing (LOG.md, 2026-11-25)."""
+A calibration on 8 to 15 lines of a new hand must not forget the starting model's: with it as prior, ECE of words on one
+hand was 5 to 8 % instead of 20; on another it did not help (LOG.md, 2026-11-25)."""
 
 ROUNDS, ENOUGH = 100, 1e-9
 """Maximum number of rounds of Newton's method, and the largest step after which it has converged."""
 
 SURE = 1e-4
-"""Probabilities are clipped to [SURE, 1 - SURE]: the thousands of lines that calibrations are fitted on cannot tell
-what is surer, and log-odds must stay finite."""
+"""Probabilities are clipped to [SURE, 1 - SURE]: calibrations are fitted on thousands of lines, which cannot support
+more certainty, and log-odds must stay finite."""
 
 MAX_LOG_ODDS = 700.0
 """Larger log-odds would overflow."""
@@ -72,7 +72,7 @@ def fit_logistic(
     spread = np.where(spread > 0, spread, 1)
     cases = np.column_stack([np.ones(len(features)), (features - mean) / spread])
     penalty = np.full(cases.shape[1], ridge)
-    # The bias is free: how often cases are right is known from all of them, however few features help.
+    # The bias is not regularized: all cases together show how often they are right, however few features help.
     penalty[0] = 0
     expected = np.zeros(cases.shape[1])
     if prior is not None:
@@ -85,7 +85,7 @@ def fit_logistic(
     for _ in range(ROUNDS):
         chances = sigmoid(cases @ weights)
         slope = cases.T @ (chances - right) / len(right) + penalty * (weights - expected)
-        # Newton: few features, so the exact second derivative costs less than more rounds of anything else.
+        # Newton's method: with few features, the exact second derivative costs less than more rounds of another method.
         curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
         weights -= step

@@ -1,4 +1,4 @@
-"""The calibration record of a model: what `drethtr model calibrate` learned about its readings, kept in its file."""
+"""The calibration record of a model: what `drethtr model calibrate` learned about its readings, stored in its file."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -25,7 +25,7 @@ BLANK = Blank()
 """Checked first: a blank line gets no other flags."""
 
 ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncated(), OutOfAlphabet())
-"""The other checks without fitting."""
+"""The other checks that need no fitting."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SupportWeights:
 
 @dataclass(frozen=True)
 class CalibrationRecord:
-    """Everything measured on transcribed lines: how sure a reading is, and when to warn about it.
+    """Everything measured on transcribed lines: how reliable readings are, and when to warn.
 
     calibrations     of confidences, for each decoder and precision
     unlike_training  out-of-distribution detection, if it was fitted
@@ -62,7 +62,7 @@ class CalibrationRecord:
     support: SupportWeights | None = None
 
     def completed(self, strategy: Strategy) -> Strategy:
-        """A strategy, with open weights taken from the calibrated one of its kind, or else from the best one."""
+        """A strategy whose unset weights are taken from the calibrated one of its kind, else from the best one."""
         known = (one for calibration in self.calibrations for one in calibration.strategies if one.is_like(strategy))
         return strategy.completed_by(next(known, self.strategy))
 

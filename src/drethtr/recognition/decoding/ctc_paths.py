@@ -60,12 +60,12 @@ class Paths:
         return np.maximum(self.log_probs[:, token].astype(np.float64), MIN_LOG_PROBABILITY)
 
     def kept(self, scores: Scores) -> Scores:
-        """Scores in the form with which this class computes."""
+        """Scores in the form in which this class computes."""
         return scores
 
     def longer(self, before: Beginning, token: int) -> Beginning:
         """The prefix, extended by a token: its paths enter the token at some step and stay to the end."""
-        # A label is held for at least one step; the blank after it may be skipped, so both are kept apart.
+        # A label lasts at least one step; the blank after it may be skipped, so their scores are kept separate.
         in_token = self.stay(self.leave(before, token), used(self.column(token)))
         return Beginning(token, in_token, self.stay(in_token, used(self.blank)))
 

@@ -25,8 +25,8 @@ from drethtr.text.tokenizer import BLANK, BOS, EOS
 SURE = -1e-3
 """Blanks with a higher log-probability are certain.
 
-A third of all steps are skipped so, and the four best texts stay the same; from 0.995 on they differ (LOG.md,
-2026-11-24, later)."""
+This skips a third of all steps, and the four best texts stay the same; from a probability of 0.995 on they differ
+(LOG.md, 2026-11-24, later)."""
 
 
 class CTCPath(NamedTuple):
@@ -81,7 +81,7 @@ def prefix_search(
         tokens_per_step: Number of likeliest tokens that may extend prefixes at a step.
         margin: Prefixes with a score this much below the best are dropped. A finite margin also skips the steps of
             `nothing_new`, which lowers log-probabilities by some hundredths.
-        language_model: Its scores count while searching.
+        language_model: A language model whose scores count during the search.
     """
     rows = np.ascontiguousarray(log_probs, dtype=np.float32)
     if native is None:
@@ -138,7 +138,7 @@ def prefix_search_in_python(
 
 
 def nothing_new(blanks: Floats) -> Booleans:
-    """The steps (S,) at which the blank is certain, like at the step before: they only change the sum."""
+    """The steps (S,) at which the blank is certain, as at the step before: they only change the sum."""
     sure = blanks > SURE
     sure[1:] &= sure[:-1].copy()
     return sure
@@ -232,9 +232,9 @@ def advance(
 ) -> list[Prefix]:
     """The prefixes kept after one more step, best first; `growth` are the step's `likeliest` tokens.
 
-    Prefixes stay before any of them grows: what a prefix passes to a longer one that is kept already is counted in
+    Prefixes stay before any of them grows: probability that a prefix passes to a longer one already kept is counted in
     `stay`, and must not be counted again. The scores of those that stay also set the bar for those that grow, so most
-    are dropped before the language model is asked. Masses are replaced last, as growing needs the old ones.
+    are dropped before the language model is asked. Probabilities are replaced last, as growing needs the old ones.
     """
     stays = [stay(prefix, row) for prefix in kept]
     scores = [total + prefix.language_score for prefix, (_, _, total) in zip(kept, stays, strict=True)]
@@ -325,7 +325,7 @@ def viterbi(rows: NDArray[np.float32], tokens: Ints) -> NDArray[np.int32] | None
 def viterbi_in_python(rows: NDArray[np.float32], tokens: Ints) -> NDArray[np.int32] | None:
     """The definition of `viterbi`."""
     if len(tokens) > len(rows):
-        return None  # at once, in memory that does not grow with the text
+        return None  # vectorized over labels, in memory that does not grow with the text
     labels = np.full(2 * len(tokens) + 1, BLANK)
     labels[1::2] = tokens
     emissions = rows[:, labels].astype(np.float64)

@@ -171,7 +171,7 @@ def edges(spans: Sequence[tuple[int, int]], steps: int, steps_per_token: int) ->
     between = [(left + right) / 2 for left, right in pairwise(middles)]
     if not middles:
         return ()
-    # The outer characters have no neighbor on one side: half the usual distance stands for it.
+    # The outer characters have no neighbor on one side; half the usual distance is used there.
     typical = (middles[-1] - middles[0]) / max(len(middles) - 1, 1) / 2 if len(middles) > 1 else steps_per_token
     outer = [max(middles[0] - typical, 0.0), *between, min(middles[-1] + typical, float(steps))]
     return tuple((left * scale, right * scale) for left, right in pairwise(outer))

@@ -40,7 +40,7 @@ MARGIN = 8.0
 NEARLY = 2.0
 """The decoder nearly preferred another token if it finds it at most e^2 times less likely.
 
-With `WORSE`: since the decoder was trained as a language model as well, more doubts are worth following than e^1 gives;
+Since the decoder was also trained as a language model, more doubts are worth following than e^1 gives; with `WORSE`,
 e^3 and e^6 read no better and take longer (LOG.md, 2026-11-23)."""
 
 BEAMS = 10
@@ -65,8 +65,8 @@ class Doubt(NamedTuple):
 class Doubts:
     """The doubts about a text, strongest first, found when they are first asked for.
 
-    Of the ten texts of a line, the doubts of one or two are followed; to find and sort those of all took as long as
-    scoring them.
+    Of the ten texts of a line, the doubts about one or two are followed; finding and sorting all of them took as long
+    as scoring the texts.
     """
 
     def __init__(self, text: Tokens, path: Sequence[int], log_probabilities: Floats) -> None:
@@ -127,12 +127,12 @@ class ScoredText(NamedTuple):
     def quality(self, ctc_weight: float, language_weight: float = 0.0) -> float:
         """The weighted mean of CTC head and decoder, plus weighted language.
 
-        To divide by the length, to add a bonus for it, or to choose the text nearest to all others (minimum Bayes risk)
+        Dividing by the length, adding a bonus for it, or choosing the text nearest to all others (minimum Bayes risk)
         ranks no better (LOG.md, 2026-11-21 and 2026-11-23, later).
         """
         decoder = self.decoder.log_probability
         parts = (ctc_weight, self.ctc), (1 - ctc_weight, decoder), (language_weight, self.language)
-        return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number
+        return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be nan
 
 
 class FirstPassScores(NamedTuple):
@@ -177,7 +177,7 @@ class LineScores:
         if unknown:
             base = unknown[0] if base is None else base
             scores = ctc_scores(self.heads, unknown, base)
-            # The base goes first, since lines that resemble the first one take a fraction of its time.
+            # The base goes first, since scoring texts that resemble the first one takes a fraction of its time.
             _, *language = self.language_models.unweighted_scores([base, *unknown])
             self.waiting = dict(zip(unknown, map(FirstPassScores, scores, language), strict=True))
 
@@ -203,8 +203,8 @@ class LineSearch:
     quality  the score by which texts are ranked
     base     the text whose changes are tried; None before the first
     tried    those of its changes that are waiting
-    chosen   changes that improved it and do not touch, best first
-    settled  doubts about it that were tried, or that were tried before it was changed
+    chosen   changes that improved it and do not touch each other, best first
+    settled  doubts about it that were tried, on this base or an earlier one
     """
 
     scores: LineScores
@@ -247,7 +247,7 @@ class LineSearch:
         """The changes that improved the base, best first; of those that touch, the best."""
         known = self.scores.known
         before = self.quality(known[base])
-        # Each was scored alone: what a change gains beside others is only known once they are combined.
+        # Each was scored alone: its gain beside others is known only once they are combined.
         after = {change: self.quality(known[changed(base, [change])]) for change in self.tried}
         chosen: list[Change] = []
         for change in sorted(after, key=after.__getitem__, reverse=True):
@@ -337,9 +337,10 @@ def joint_search(
 
 
 def language_scorer(network: Network, language_models: WeightedLanguages) -> LanguageScorer | None:
-    """The network as a language model of whole texts; None if language has no weight, or n-grams know more of it."""
-    # The decoder without an image knows less of language than n-grams (1.99 against 1.69 nats a character; LOG.md,
-    # 2026-11-23, night), so it is asked only if there are none. A rescorer knows more, and both together read best.
+    """The network as a language model of whole texts; None if language has no weight, or n-grams are better."""
+    # The decoder without an image is a weaker language model than n-grams (1.99 against 1.69 nats per character;
+    # LOG.md, 2026-11-23, night), so it is used only if there are none. A rescorer is stronger, and both together read
+    # best.
     knows_more = network.dimensions.rescores or not language_models.languages
     return LanguageScorer(network) if language_models.weight and knows_more else None
 
@@ -348,7 +349,7 @@ def proposed(scores: CTCScores, line: int, number: int, language_models: Weighte
     """At most `number` texts of a line; with n-grams the search is wider, as they add their scores late."""
     beams = max(number, BEAMS) if language_models.active else number
     rows, draft = scores.lines[line], scores.paths[line].tokens
-    # Four tokens per step: anything the CTC head ranks lower, the decoder proposes itself where it is in doubt.
+    # Four tokens per step: the decoder itself proposes tokens that the CTC head ranks lower, where it is in doubt.
     return search_languages(rows, language_models, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 

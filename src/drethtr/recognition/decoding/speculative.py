@@ -1,7 +1,7 @@
 """Speculative decoding: greedy decoding by verifying a draft in parallel.
 
-One parallel pass gives the decoder's next token after every prefix of a draft. As far as these agree with the draft, it
-is the greedy text; then follows the decoder's own token, and after it the rest of the draft, realigned. A few passes
+One parallel pass gives the decoder's next token after every prefix of a draft. As far as they agree with the draft, the
+draft is the greedy text; the decoder's own token follows, and then the rest of the draft, realigned. A few passes
 replace one step per token.
 
 The draft comes from the CTC head: after each prefix that the decoder has accepted, `Continuation` reads on along the
@@ -42,7 +42,7 @@ class Continuation:
         for token in beginning[known:]:
             self.stack.append(self.paths.longer(self.stack[-1], token))
         last = self.stack[-1]
-        # Where to leave the prefix: after each step, its best path so far plus the best of any text from there on.
+        # Where to leave the prefix: at each step, the score of its best path so far plus that of the best continuation.
         best = np.maximum(last.in_token, last.in_blank) + self.rest
         steps = int(best.argmax())
         if best[steps] == -np.inf:

@@ -127,7 +127,7 @@ def beam_search(scorer: Scorer[State], state: State, first: Ints, wanted: BeamSe
     candidates, last = Candidates.empty(len(first), int(wanted.limits.max(initial=0))), first
     for position in range(candidates.tokens.shape[1]):
         log_probabilities, state = scorer.step(last, state)
-        if wanted.beams == 1:  # nothing to reorder, and nothing to give up
+        if wanted.beams == 1:  # nothing to reorder, and nothing to drop
             last = log_probabilities.argmax(1)
             gains = np.where(candidates.closed, 0, log_probabilities.max(1))
             candidates = write(candidates, position, last, gains, wanted)
@@ -138,7 +138,7 @@ def beam_search(scorer: Scorer[State], state: State, first: Ints, wanted: BeamSe
         done = (candidates.closed | np.isneginf(candidates.scores)).reshape(len(numbers), -1).all(1)
         if not done.any():
             continue
-        # Finished lines leave the batch at once: every further step would compute their rows for nothing.
+        # Finished lines leave the batch at once: later steps would compute their rows for nothing.
         width = len(last) // len(numbers)
         for line in np.flatnonzero(done):
             of_line = candidates.select(np.arange(line * width, (line + 1) * width))
@@ -207,7 +207,7 @@ def best_of(candidates: Candidates, wanted: BeamSearch) -> list[Hypothesis]:
     [order] = highest(candidates.quality(wanted.length_exponent)[None], wanted.nbest)
     texts = []
     for tokens, gains, score, length in zip(*(part[order].tolist() for part in candidates[:4]), strict=True):
-        if score != -np.inf:  # not a number is no text either, but must not pass silently
+        if score != -np.inf:  # nan must not pass silently; the row is dropped only for -inf
             text = tokens[: length - 1] if tokens[length - 1] == wanted.end else tokens[:length]
             texts.append(Hypothesis(tuple(text), score, tuple(gains[:length])))
     return texts

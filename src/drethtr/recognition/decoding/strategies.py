@@ -8,20 +8,21 @@ greedy       Greedy()             the decoder's likeliest next token at every st
 verified     VerifiedDrafts()     as `Greedy`, by speculative decoding with the CTC reading as the draft: faster
 beam, beam:N Beam(N)              beam search with the decoder
 
-How a line becomes a text, from top to bottom. `PieceReader` encodes a line, at each width in `Strategy.stretches`, and
+How a line becomes a text, from top to bottom: `PieceReader` encodes a line at each width in `Strategy.stretches`, and
 calls `Strategy.find` with one `View` for each:
 
     Network.encode                     pixels -> ImageMemory: keys and values for the decoder, CTC logits
     View.of, CTCScores    decoded.py   logits -> log-probabilities (S, V), best path and entropies, computed once
     Strategy.find         this file    views -> one `Decoded` per line
 
-Two families of search sit below `find`. The CTC head scores every step of the image at once and knows no grammar:
+Two families of search sit below `find`. The CTC head scores every step of the image at once, without any language
+model:
 
     prefix_search         ctc_search.py    beam over prefixes of texts, with n-grams; `search_languages`: in several
-    best_path, align      ctc_search.py    the likeliest path of any text, or of a given one: where its tokens are
+    best_path, align      ctc_search.py    the likeliest path of any text, or of a given text, which places its tokens
     TextScores            ctc_paths.py     log P_ctc of whole texts, summed over paths; common parts are summed once
 
-The decoder scores the next token given image and text so far. It is asked in two ways:
+The decoder scores the next token, given the image and the text so far. It is called in two ways:
 
     beam_search           stepwise.py      one token at a time, with a recurrent state: `Greedy`, `Beam`; on a GPU
                                            `network/resident.py` does the same without leaving it
@@ -29,7 +30,7 @@ The decoder scores the next token given image and text so far. It is asked in tw
         joint_search      joint.py         candidates of `prefix_search`, then rounds of corrections: `Joint`
         verify            speculative.py   a draft, checked token by token in one pass: `VerifiedDrafts`
 
-Whichever found the text, its tokens are placed on the image by CTC alignment (`located` in decoded.py).
+Whichever finds the text, its tokens are placed on the image by CTC alignment (`located` in decoded.py).
 
 To add a decoder, write a `Strategy` and enter it in `DECODERS`.
 """
@@ -57,8 +58,8 @@ from drethtr.recognition.protocol import Network
 MAX_ALTERNATIVES = 99  # `Beam` takes at most 100 beams, which are one text and its alternatives
 
 MARGIN = 6.0
-"""`CTC` drops prefixes that are e^6 times less likely than the best; `joint` goes on to e^8, since the decoder may
-prefer what the CTC head finds less likely."""
+"""`CTC` drops prefixes that are e^6 times less likely than the best; `joint` only from e^8, since the decoder may
+prefer texts that the CTC head finds less likely."""
 
 
 class Strategy(ABC):
@@ -78,11 +79,11 @@ class Strategy(ABC):
         return MAX_ALTERNATIVES
 
     def completed_by(self, best: "Strategy | None") -> "Strategy":
-        """The strategy, with weights that are left open taken from the model's best strategy."""
+        """The strategy, with unset weights taken from the model's best strategy."""
         return self
 
     def is_like(self, other: "Strategy") -> bool:
-        """Whether one calibration serves both."""
+        """Whether one calibration applies to both."""
         return type(self) is type(other)
 
     @abstractmethod
@@ -115,7 +116,8 @@ class CTC(Strategy):
     """Prefix search with the CTC head and n-grams; without n-grams the best path, without a search.
 
     Args:
-        language_weight: Of the n-grams; that of the CTC head is 1. Default: as `drethtr model calibrate` found.
+        language_weight: Weight of the n-grams, relative to 1 for the CTC head. Default: as found by `drethtr model
+            calibrate`.
     """
 
     language_weight: float | None = None
@@ -127,7 +129,7 @@ class CTC(Strategy):
 
     @property
     def weights(self) -> RankingWeights:
-        """The weights of a `Joint` that ignores the decoder."""
+        """The same weights as of a `Joint` that ignores the decoder."""
         return RankingWeights(1.0, DEFAULT_WEIGHTS.language if self.language_weight is None else self.language_weight)
 
     def completed_by(self, best: Strategy | None) -> Strategy:
@@ -151,7 +153,7 @@ class CTC(Strategy):
             read = scores.placed(line, best.tokens)._replace(draft=draft)
         if not alternatives:
             return read
-        # Twice as many as wanted: a wider search, and some texts are equal once white space is stripped.
+        # Twice as many as requested: the search is wider, and some texts are equal once white space is stripped.
         texts = search_languages(rows, language_models, draft.tokens, beams=2 * (alternatives + 1))
         own = TextScores(rows)(read.tokens) + language_models.score(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
@@ -241,8 +243,8 @@ class VerifiedDrafts(Writer):
     int8 the text is nearly always that of `Greedy`, whose single steps stay in float32.
     """
 
-    # A line takes one pass and another for each place where draft and decoder differ. Beyond some, they read different
-    # lines, and a step for each token is as fast.
+    # A line takes one pass, and another for each place where draft and decoder differ. Beyond a few such places, one
+    # step per token is as fast.
     passes: int = 16
 
     needs_ctc: ClassVar[bool] = True
@@ -261,16 +263,15 @@ class Joint(Strategy):
 
     Texts are ranked by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight (log P_language + 2 for
     each token), where P_language comes from n-grams and rescorer or, in a model without both, from the decoder without
-    an image. Weights that are left open are the best ones for the model, as found by `drethtr model calibrate`; else
-    0.4 and 0.
+    an image. Unset weights are those that `drethtr model calibrate` found best for the model, else 0.4 and 0.
 
     Args:
-        candidates: Texts that the CTC head may propose for a line, at each width.
-        corrections: Further passes of the decoder, which try changes of the best text where the decoder nearly
-            preferred another token, or combine those that help.
+        candidates: Maximum texts that the CTC head proposes for a line, at each width.
+        corrections: Further passes of the decoder, which try changes to the best text where the decoder nearly
+            preferred another token, or combine the changes that help.
         stretches: Widths at which lines are seen, relative to the usual one. Log-probabilities are averaged over them:
             three widths make fewer errors than one, and take more than twice as long.
-        language_weight: 0 for a model without a language model that was not trained on prose.
+        language_weight: Must be 0 for a model without a language model whose decoder was not trained on prose.
     """
 
     # 4 candidates read as well as 12 in nine tenths of the time: CER -0.016 points on 800 lines, at most +0.055
@@ -293,7 +294,7 @@ class Joint(Strategy):
         check_weight("language_weight", self.language_weight)
         if self.corrections < 0:
             raise ConfigError(f"corrections must be at least 0, not {self.corrections}")
-        object.__setattr__(self, "stretches", tuple(self.stretches))  # a list would equal no tuple
+        object.__setattr__(self, "stretches", tuple(self.stretches))  # a list never equals a tuple
         if not 1 <= len(self.stretches) <= 10 or not all(0.5 <= stretch <= 2 for stretch in self.stretches):
             raise ConfigError(f"stretches must be 1 to 10 values between 0.5 and 2, not {self.stretches}")
 
@@ -308,7 +309,7 @@ class Joint(Strategy):
         return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
 
     def completed(self, defaults: RankingWeights) -> RankingWeights:
-        """The weights; those that are left open are taken from `defaults`."""
+        """The weights; unset ones are taken from `defaults`."""
         ctc = defaults.ctc if self.ctc_weight is None else self.ctc_weight
         return RankingWeights(ctc, defaults.language if self.language_weight is None else self.language_weight)
 
@@ -355,8 +356,8 @@ DECODERS: dict[str, Strategy] = {
     "ctc": CTC(),
     "joint": Joint(),
     # On 144 validation lines 10.6 to 9.8 % CER; widths of 0.85 and 1.15 read nearly as well (9.9), and five views, two
-    # of them sheared, no better (LOG.md, 2026-11-22, night). To choose the width at which a line is read most surely
-    # gains little: only readings together do (LOG.md, 2026-11-22).
+    # of them sheared, no better (LOG.md, 2026-11-22, night). Choosing the width with the most certain reading gains
+    # little: only averaging over widths does (LOG.md, 2026-11-22).
     "careful": Joint(stretches=(1.0, 0.8, 1.2)),
     "greedy": Greedy(),
     "verified": VerifiedDrafts(),
@@ -387,7 +388,7 @@ def strategy_named(text: str) -> Strategy:
 
 
 def name_of(strategy: Strategy) -> str:
-    """The name of a strategy, whatever weights it has from a model; its `repr` if it has no name."""
+    """The name of a strategy, ignoring weights taken from a model; its `repr` if it has no name."""
     beams = getattr(strategy, "beams", None)
     numbered = {} if beams is None else {f"{name}:{beams}": kind(beams) for name, kind in NUMBERED.items()}
     for name, known in {**numbered, **DECODERS}.items():

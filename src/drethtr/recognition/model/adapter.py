@@ -143,8 +143,8 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
         fits = up.ndim == down.ndim == 2 and up.shape == (*weight.shape[:1], len(down))
         if not fits or len(up) * down.shape[1] != weight.size:
             raise CheckpointError(f"the adapter's update of {layer} does not have the shape of its weight")
-        # Summed in double, the weights and so their hash are the same on every machine.
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused below
+        # Summed in double precision, so that the weights and their hash are the same on every machine.
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
             plain[name] = (weight + (up @ down).reshape(weight.shape)).astype(np.float32)
     check_finite(plain)
     return plain
@@ -159,6 +159,6 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
         "card": dict(adapter.card),
         "trust": config.to_dict(adapter.record),
     }
-    # Half precision halves the file; the change of a weight is small beside the weight itself.
+    # Half precision halves the file; updates are small compared with the weights.
     tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}
     write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})

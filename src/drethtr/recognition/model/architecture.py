@@ -9,7 +9,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.recognition.model.decay import DecayConfig, LayerPosition, Scheduled
 
 DESCENT = 16
-"""Rows of a line for one row of the last feature map of PPOCR and Light."""
+"""Rows of a line per row of the last feature map of PPOCR and Light."""
 
 
 class BackboneConfig:
@@ -62,8 +62,8 @@ class EfficientNetV2S(BackboneConfig):
     """EfficientNetV2-S: 64 rows, a token of 2560 channels for every 16 columns.
 
     Attributes:
-        dropout: After every SiLU; 0.3 in the paper.
-        stochastic_depth: Of the last block; it grows linearly from 0 in the first.
+        dropout: Dropout rate after every SiLU; 0.3 in the paper.
+        stochastic_depth: Stochastic depth rate of the last block; it grows linearly from 0 in the first.
         canvas: Columns to which every line is padded with paper that counts as part of the line. The authors'
             checkpoints need 2227: they were never trained on the end of a line.
     """
@@ -92,14 +92,14 @@ class Light(BackboneConfig):
 
 
 LIGHT_STAGES = ((32, (2, 2), 0), (64, (2, 2), 3), (128, (2, 2), 6), (256, (2, 1), 2))
-"""Channels of a stage, the stride of the descent to it, and how many blocks follow."""
+"""For each stage its channels, the stride of the downsampling before it, and the number of blocks after it."""
 LIGHT_TOKEN_BLOCKS = 2
 """Blocks after the stages, over the tokens."""
 
 
 MAX_LAYERS = 1000
 MAX_WIDTH, MAX_HEADS = 2**16, 1024
-"""Limits of channels and heads; more can only be a mistake, or a file made to exhaust memory."""
+"""Limits of channels and heads; larger values are a mistake, or a file made to exhaust memory."""
 
 
 class MixerConfig:
@@ -146,7 +146,7 @@ class OutputConfig:
 
 @dataclass(frozen=True)
 class Plain(OutputConfig):
-    """None, as in DRetHTR."""
+    """No transformation, as in DRetHTR."""
 
 
 class ImagePositionsConfig:
@@ -166,12 +166,12 @@ class Learned(ImagePositionsConfig):
 
 @dataclass(frozen=True)
 class Sinusoidal(ImagePositionsConfig):
-    """Not learned, without a longest line."""
+    """Sinusoids, not learned; lines may have any length."""
 
 
 @dataclass(frozen=True)
 class Unplaced(ImagePositionsConfig):
-    """None, for image tokens that already encode their position."""
+    """No encoding, for image tokens that already encode their position."""
 
 
 class ArchitectureConfig:
@@ -288,7 +288,8 @@ COMPACT = NetworkConfig(
     prior=Added(),
     ctc=CTCConfig(),
 )
-"""The shipped model's. After 2,500 lines, three layers, one CTC step a token or no image prior read a little better,
-which says nothing of hundreds of thousands; none of them was trained for long (LOG.md, 2026-11-23, later at night)."""
+"""The shipped model's network. After 2,500 lines, three layers, one CTC step per token or no image prior read a little
+better, which says nothing about training on hundreds of thousands; none of them was trained for long (LOG.md,
+2026-11-23, later at night)."""
 
 PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}

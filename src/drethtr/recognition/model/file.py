@@ -37,15 +37,16 @@ MODEL, ADAPTER, LINES = "drethtr", "drethtr-adapter", "drethtr-lines"
 """Metadata keys of the header of a model, of an adapter, and of a model that finds lines."""
 
 NAMES = {MODEL: "model", ADAPTER: "adapter", LINES: "model that finds lines"}
-"""What a file with each of these keys is, in messages."""
+"""What messages call a file with each of these keys."""
 
 NGRAMS, RESCORER = "ngrams.", "rescorer."
 """Prefixes of the names of tensors that are not weights of the network."""
 
 IN_4_BITS = ("blocks.", RESCORER)
-"""Prefixes of the weights of decoder and rescorer, which read as well in 4 bits as in 8; those of the image do not.
+"""Prefixes of the weights of decoder and rescorer, which read as well in 4 bits as in 8; weights of the backbone do
+not.
 
-Only what is trained no more is stored so: the next steps would be lost in the rounding (LOG.md, 2026-11-27)."""
+Only finished models are stored so: further training steps would be lost in the rounding (LOG.md, 2026-11-27)."""
 
 HASHED_AS = {"stretches": "widths", "strategies": "decoders", "strategy": "decoder"}
 """Settings of the calibration record that the hash knows by other names, so that published hashes stay valid."""
@@ -99,7 +100,7 @@ class Model:
     def identity(self) -> str:
         """Its name, if the card has one, and the first 12 digits of its hash: identifies the model in every output.
 
-        The name is reduced to printable characters, since a terminal interprets others.
+        Only printable characters of the name are kept, since a terminal interprets others.
         """
         name = " ".join("".join(c if c.isprintable() else " " for c in str(self.card.get("name", ""))).split())
         return f"{name} {self.hash[:12]}".lstrip()
@@ -167,7 +168,7 @@ def save_record(source: Path, record: CalibrationRecord, path: Path, *, of: Mode
 
 
 def without_record(model: Model) -> str:
-    """The hash of a model without what was measured of it."""
+    """The hash of a model without its calibration record."""
     return replace(model, record=CalibrationRecord()).hash
 
 
@@ -197,7 +198,7 @@ def save_changed(
     Args:
         of: The model on which the changes are based.
         changes: Entries of the header.
-        prefix: Of the tensors to replace by `replaced`.
+        prefix: Prefix of the tensors that `replaced` replaces.
 
     Raises:
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
@@ -212,7 +213,7 @@ def save_changed(
 
 
 def replaced_meanwhile(source: Path) -> CheckpointError:
-    """The error if a file is no longer the model that changes of it are based on."""
+    """The error if a file is no longer the model on which changes are based."""
     return CheckpointError("was replaced by another model meanwhile; start again", source)
 
 
@@ -254,7 +255,7 @@ def parse_header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str
     """The JSON header of a file of this kind, a key of `NAMES`, which may be untrusted; with its version checked."""
     what = NAMES[kind]
     if kind not in metadata and (other := next((NAMES[key] for key in NAMES if key in metadata), None)):
-        raise CheckpointError(f"this is no {what}, but a drethtr {other}", path)
+        raise CheckpointError(f"this is not a {what}, but a drethtr {other}", path)
     try:
         header = json_in(metadata[kind])
     except (KeyError, ValueError, RecursionError) as error:
@@ -272,7 +273,7 @@ def parse_header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str
 def load_model(path: Path | str) -> Model:
     """Read a model file.
 
-    Memory use depends on the content of the file, not on the claims of its header.
+    Memory use depends on the size of the file, whatever its header claims.
 
     Raises:
         CheckpointError: if the file cannot be used, saying why. Whether the weights fit the network is checked when a
@@ -303,7 +304,7 @@ def load_model(path: Path | str) -> Model:
 
 @contextmanager
 def settings_errors() -> Iterator[None]:
-    """Turn the errors of invalid settings, when a network is built, into `CheckpointError`."""
+    """Turn errors of invalid settings while a network is built into `CheckpointError`."""
     try:
         yield
     except SETTINGS_ERRORS as error:

@@ -1,8 +1,8 @@
 """Read and write safetensors files as numpy arrays, with matrices quantized to 8 or 4 bits.
 
-A quantized matrix has int8 numbers, or two numbers of 4 bits a byte, and a bfloat16 scale for every 32 columns of a
-row; all other weights are in float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 or 7 times
-their scale.
+A quantized matrix has int8 numbers, or two 4-bit numbers per byte, and a bfloat16 scale for every 32 columns of a row;
+all other weights are in float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 or 7 times their
+scale.
 """
 
 import json
@@ -24,22 +24,23 @@ Array = NDArray[Any]
 Weights = Mapping[str, Array]
 
 COLUMNS = 32
-"""Columns with one scale: one for each row costs 0.1 points of CER, one for every 32 columns none (LOG.md,
+"""Columns per scale: one scale per row costs 0.1 points of CER, one for every 32 columns costs none (LOG.md,
 2026-11-24)."""
 
 LARGEST, LARGEST_COARSE = 127, 7
 """The largest number of 8 bits, and of 4."""
 
 FINE_SCALES = (1.0, LARGEST / LARGEST_COARSE)
-"""Scales tried for 8 bits, as shares of the largest number's; the second keeps matrices that had 4 bits as they are."""
+"""Scales tried for 8 bits, relative to that of the largest number; the second leaves matrices from 4 bits unchanged."""
 
 COARSE_SCALES = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.8)
 """Scales tried for 4 bits: clipping a few large numbers rounds all others less (LOG.md, 2026-11-27)."""
 
 LARGE_KERNEL = 30_000
-"""Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter.
+"""Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, rounding errors would
+matter.
 
-No loss against 100,000 (LOG.md, 2026-11-25, evening); with all kernels WER rises by 0.3 points (LOG.md, 2026-11-25)."""
+No worse than 100,000 (LOG.md, 2026-11-25, evening); with all kernels WER rises by 0.3 points (LOG.md, 2026-11-25)."""
 
 HEAD = 8
 """Number of bytes at the beginning of a safetensors file that contain the length of its header."""
@@ -118,7 +119,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
 
 
 def unusable(path: Path, error: Exception) -> CheckpointError:
-    """The error of a file that cannot be read, is no model, or only a part of one."""
+    """The error for a file that cannot be read, is not a model, or is truncated."""
     if isinstance(error, OSError):
         return CheckpointError(f"cannot be read: {first_line(error)}", path)
     reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
@@ -146,15 +147,15 @@ def unpacked(codes: Array, shape: list[int]) -> Array:
         ValueError: if the codes are not those of a tensor of this shape.
     """
     stream = zlib.decompressobj()
-    # A Huffman code has at least one bit, so that no file can take more than eight times its size.
+    # A Huffman code has at least one bit, so no file can need more than eight times its size in memory.
     numbers = stream.decompress(codes.tobytes(), 8 * codes.nbytes)
     if not stream.eof:
-        raise ValueError("more than eight numbers a byte")
+        raise ValueError("more than eight numbers per byte")
     return np.frombuffer(numbers, dtype=np.int8).reshape(shape)
 
 
 def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, pack: bool = False) -> None:
-    """Write a safetensors file atomically; `pack` stores int8 tensors as their Huffman codes, which lose nothing.
+    """Write a safetensors file atomically; `pack` stores int8 tensors as their Huffman codes, which is lossless.
 
     Args:
         metadata: JSON by name.
@@ -212,7 +213,7 @@ def rounded(matrix: Array, largest: int, shares: Sequence[float]) -> tuple[NDArr
         quotients = np.divide(groups, scale, where=scale > 0, out=np.zeros_like(groups))
         steps = np.clip(np.rint(quotients), -largest, largest)
         error = np.square(steps * scale - groups).sum(2)
-        better = ~(error >= least)  # also where numbers are not finite: whoever reads the file is told
+        better = ~(error >= least)  # numbers that are not finite are kept, for the reader to refuse
         least[better], scales[better], numbers[better] = error[better], tried[better], steps[better]
     return numbers.reshape(whole.shape)[:, :columns], scales
 
@@ -284,6 +285,6 @@ def check_finite(weights: Weights) -> None:
 
 
 def refuse_not_finite(names: Collection[str]) -> None:
-    """Refuse weights that are not finite, by their names, of which there may be none."""
+    """Raise the error for these weights that are not finite; do nothing if there are none."""
     if names:
         raise CheckpointError(f"non-finite numbers in {first_of(sorted(names))}")

@@ -33,7 +33,7 @@ from drethtr.recognition.onnx.layers import (
 )
 
 LAST = "backbone.blocks.12"
-"""The last block: its projection stays in float32, as most of the error of 8 bits arises there."""
+"""The last block: its projection stays in float32, since most of the error of 8 bits arises there."""
 
 
 def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
@@ -86,7 +86,7 @@ def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual:
         return graph.op("Add", found, x) if residual else found
     x = graph.op("Transpose", x, perm=(0, 2, 3, 1))
     inner = gelu(graph, linear_of_places_int8(graph, x, f"{name}.expand", inputs, 2 * inputs))
-    # The last block feeds the draft directly, so that its errors reach the text without anything between.
+    # The last block feeds the draft directly, so its rounding errors reach the text unattenuated.
     project = linear_of_places if name == LAST else linear_of_places_int8
     found = project(graph, inner, f"{name}.project", 2 * inputs, outputs)
     return graph.op("Transpose", graph.op("Add", found, x) if residual else found, perm=(0, 3, 1, 2))

@@ -88,7 +88,7 @@ class Graph:
         if name not in self._constants:
             # protobuf limits a model to 2 GB, and every copy of the weights costs start-up time and memory.
             if values.nbytes > SMALL:
-                self.shared[name] = np.ascontiguousarray(values)  # onnxruntime would copy others
+                self.shared[name] = np.ascontiguousarray(values)  # onnxruntime would copy other arrays
                 self._constants[name] = protobuf.promised(name, values)
             else:
                 self._constants[name] = protobuf.tensor(name, values)
@@ -127,7 +127,7 @@ class Graph:
 def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
     """Refuse weights that no graph uses."""
     if extra := set(weights).difference(*(graph.used for graph in graphs)):
-        raise CheckpointError(f"this network has no place for the weights {first_of(sorted(extra))}")
+        raise CheckpointError(f"this network does not use the weights {first_of(sorted(extra))}")
 
 
 def whole(*values: int) -> Ints:

@@ -25,7 +25,7 @@ from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, 
 from drethtr.text.tokenizer import BLANK
 
 QUERIES_AT_ONCE = 512
-"""Queries of a long line that attend at once, so that memory grows with the length of the line, not with its square."""
+"""Queries of a long line that attend at once: memory grows with the length of the line, not with its square."""
 
 
 def image_graph(
@@ -121,7 +121,7 @@ class CTCHead(NamedTuple):
         graph = self.graph
         later = graph.op("Pad", seen, whole(1, 0, 0, 0))
         before = graph.op("Slice", later, whole(0), whole(-1), whole(0))
-        # A character begins where it is likely now and was not at the token before: it is counted once, however wide.
+        # A character begins where it is likely now and was not at the token before, so it counts once, however wide.
         begun = graph.op("Mul", seen, graph.op("Sub", real(1), before))
         written = np.arange(self.vocabulary) != BLANK
         each = graph.op("MatMul", begun, real(written)[:, None])

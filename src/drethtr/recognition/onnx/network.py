@@ -59,10 +59,10 @@ def supports(config: NetworkConfig) -> str | None:
 
 
 COLUMNS_PER_TOKEN = 8
-"""Of all backbones with a graph; a narrower line is padded with paper on the right."""
+"""The same for all backbones with a graph; a narrower line is padded with paper on the right."""
 PAPER = -1.0  # in a prepared line
 LONG = 8192
-"""Columns up to which all image tokens attend at once: 1,024 tokens, whose weights take 4 MB a head.
+"""Columns up to which all image tokens attend at once: 1,024 tokens, whose weights take 4 MB per head.
 
 `recognition/pieces.py` cuts lines long before, unless they are to be read whole."""
 
@@ -86,7 +86,7 @@ class OnnxNetwork:
 
     Args:
         config: The architecture.
-        weights: Those of the torch network, with the same names.
+        weights: Weights with the names that the torch network gives them.
         vocabulary: Number of tokens.
         rescorer: The model's language model of whole texts, if there is one.
         threads: Number of parallel calls to expect; each uses one processor.
@@ -219,7 +219,7 @@ class OnnxNetwork:
         return ImageMemory((kept[0].shape[1],), drafts, ctc, mean.reshape(1, -1), (in_pairs(kept),))
 
     def _blank_image(self) -> Feeds:
-        """Keys and values of no image, computed once."""
+        """Keys and values for scoring without an image, computed once."""
         if self._blank is None:
             # One image token of zeros stands for "no image"; the decoder learned that on prose (LOG.md, 2026-11-23).
             nothing = np.zeros((1, self.config.width), dtype=np.float32)
@@ -240,7 +240,7 @@ class OnnxNetwork:
         with RUNS.counted(), BUILDING:
             if name not in self._sessions:
                 self._sessions[name] = Session(self._graphs[name]())
-                del self._graphs[name]  # only now: without memory for a session, the next call tries again
+                del self._graphs[name]  # only after success: if memory is short, the next call tries again
             return self._sessions[name]
 
 

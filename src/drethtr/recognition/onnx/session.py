@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from drethtr.recognition.onnx.graph import Graph
 
 SETTINGS = {"session.intra_op.allow_spinning": "0"}
-"""Waiting threads do not occupy a processor."""
+"""Waiting threads sleep instead of spinning."""
 
 OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
 """Parts of onnxruntime's messages for failed allocations."""
 
 
 class Runs:
-    """What the threads of this process do with onnxruntime at the moment.
+    """The number of runs of onnxruntime in progress in this process.
 
-    A fork waits for it, since in the child nobody would release their locks.
+    A fork waits until there are none, since nobody would release their locks in the child.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Runs:
                 self._changed.notify_all()
 
     def stop(self) -> None:
-        """Wait for all runs, and let no other one begin before `go_on`."""
+        """Wait for all runs to end, and let none begin before `go_on`."""
         self._changed.acquire()
         self._changed.wait_for(lambda: not self._forking)
         self._forking = True
@@ -66,16 +66,16 @@ class Session:
     """A loaded graph; several threads may run it at once, each call with `threads` of its own."""
 
     def __init__(self, graph: Graph, threads: int = 1) -> None:
-        import onnxruntime as ort  # a tenth of the start of a command, which may end before it loads a model
+        import onnxruntime as ort  # takes a tenth of a command's start, and the command may end before it loads a model
 
         options = ort.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
-        # Trees of texts take 0.83 of the time and images 0.98 (LOG.md, 2026-11-27); the peak of memory is the same.
+        # With this, trees of texts take 0.83 of the time and images 0.98 (LOG.md, 2026-11-27); peak memory is the same.
         options.enable_mem_reuse = False
         for name, value in SETTINGS.items():
             options.add_session_config_entry(name, value)
-        # Sessions compute with the numbers of the arrays themselves, which must live as long.
+        # Sessions use the memory of these arrays without copying, so the arrays must live as long.
         self._shared = {name: ort.OrtValue.ortvalue_from_numpy(values) for name, values in graph.shared.items()}
         options.add_external_initializers(list(self._shared), list(self._shared.values()))
         with memory_errors():

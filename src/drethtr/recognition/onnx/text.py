@@ -30,7 +30,7 @@ class LayerDecay(NamedTuple):
 
     @classmethod
     def of(cls, config: NetworkConfig | RescorerConfig, position: LayerPosition) -> "LayerDecay":
-        """That of the network's mixer at a layer."""
+        """The decay of the network's mixer at a layer."""
         assert isinstance(config.mixer, Retentive) and isinstance(config.mixer.decay, Scheduled)
         return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
 
@@ -177,7 +177,7 @@ def tree_feeds(tree: TextTree) -> Feeds:
     """Tokens, places and distances of the nodes of a tree."""
     text, places = np.array(tree.homes, dtype=np.int64).T
     paths = tree.paths or [[0]]
-    # Two nodes are of one text if a path has both; the path that a node is at home in decides for it.
+    # Two nodes belong to one text if a path contains both; each node's home path is used.
     on_path = np.zeros((len(paths), len(places)), dtype=np.bool_)
     rows = np.repeat(np.arange(len(paths)), list(map(len, paths)))
     on_path[rows, np.fromiter(chain.from_iterable(paths), dtype=np.int64, count=len(rows))] = True

@@ -20,7 +20,7 @@ from drethtr.layout.turn import quarters_of
 def page_content(workspace: Workspace, page_id: str) -> dict[str, Any]:
     """A page with its lines, or with the reason why it has none, and the ids of its neighbors.
 
-    Lines to be read have what they said `earlier`.
+    Lines that wait to be read have their previous text as `earlier`.
 
     Raises:
         Missing: if there is no such page.

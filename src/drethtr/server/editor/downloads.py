@@ -10,10 +10,10 @@ from starlette.types import Receive, Scope, Send
 from drethtr.editing.export import Exported
 
 MAX_WAITING_BYTES = 256 << 20
-"""With more bytes that clients have not taken yet, no other file is made; each file may have any size."""
+"""If clients have more untransferred bytes than this, no further file is made; a single file may have any size."""
 
 PIECE = 1 << 16
-"""Bytes to send at a time. What is sent in one piece would wait in the connection, where nobody counts it."""
+"""Bytes to send at a time. A file sent in one piece would wait in the connection, where its bytes are not counted."""
 
 
 class Downloads:

@@ -46,10 +46,10 @@ GONE = 60.0
 """Seconds of silence after which a person is not shown any more."""
 
 MAX_PEOPLE = 100
-"""How many people are shown and remembered, those last heard of."""
+"""Maximum number of people to remember and show, the most recent ones."""
 
 MAX_STREAMS = 32
-"""Maximum event streams: one for each window that is seen."""
+"""Maximum event streams: one for each visible window."""
 
 
 class FolderHandlers:
@@ -90,7 +90,7 @@ class FolderHandlers:
         return JSONResponse(await asyncio.to_thread(self.session.status) | about)
 
     async def here(self, request: Request) -> Response:
-        """`POST /api/here`: say where a person is, and learn where all are; after a minute of silence they are gone."""
+        """`POST /api/here`: report where a person is, and get where all are; silent ones are dropped after a minute."""
         body = await json_of(request)
         refuse_unknown(body, "id", "who", "page", "line")
         id, who = text_of(body, "id", MAX_NAME_LENGTH), who_of(body)
@@ -133,18 +133,21 @@ class FolderHandlers:
         )
 
     async def judge_hit(self, request: Request) -> Response:
-        """`POST /api/search/judge`: say whether words stand on a line that the index has found."""
+        """`POST /api/search/judge`: record whether words are on a line that the index has found."""
         body = await json_of(request)
         refuse_unknown(body, "q", "page", "line", "stands")
         query, page_id, line = (text_of(body, name, MAX_TEXT_LENGTH) for name in ("q", "page", "line"))
         stands = body.get("stands")
         if query is None or page_id is None or line is None or not isinstance(stands, bool):
-            raise ConfigError('say what stands where, as {"q": "haus", "page": "…", "line": "r1l3", "stands": true}')
+            raise ConfigError(
+                "give the query, the line and the verdict, as "
+                '{"q": "haus", "page": "…", "line": "r1l3", "stands": true}'
+            )
         await self.searching.run(request, judge, self.workspace, query, page_id, line, stands=stands)
         return JSONResponse({"stands": stands})
 
     async def confirm(self, request: Request) -> Response:
-        """`POST /api/confirm`: confirm whole pages; `lines` confirms those of one page that are of these revisions.
+        """`POST /api/confirm`: confirm whole pages; `lines` confirms the lines of one page that have these revisions.
 
         Pages that have not been read are left out, and `failed` says why others could not be changed.
         """
@@ -189,7 +192,7 @@ class FolderHandlers:
         return list(dict.fromkeys(page_ids)), asked.get("format", "page")
 
     async def edition(self, request: Request) -> Response:
-        """`GET /api/edition`: what the folder says of itself as an edition."""
+        """`GET /api/edition`: the folder's data as an edition: title, author and so on."""
         return JSONResponse(asdict(await asyncio.to_thread(about_of, self.workspace)))
 
     async def put_edition(self, request: Request) -> Response:
@@ -210,7 +213,7 @@ class FolderHandlers:
         """The response with pages as a file to download."""
 
         def work() -> Exported:
-            self.downloads.refuse_more()  # when it is its turn, as those before it have been made by then
+            self.downloads.refuse_more()  # only now, as earlier exports have been made by then
             return export(self.workspace, page_ids, format, self.reader.model)
 
         return Download(await self.exporting.run(request, work), self.downloads)

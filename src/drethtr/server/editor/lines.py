@@ -88,7 +88,7 @@ class LineHandlers:
         return JSONResponse([change.to_json() for change in changes])
 
     async def alternatives(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines/{line}/alternatives`: what a word of a line may be instead, likeliest first."""
+        """`POST /api/pages/{page}/lines/{line}/alternatives`: other readings of a word of a line, likeliest first."""
         body = await json_of(request)
         refuse_unknown(body, "text", "start", "end")
         text, start, end = text_of(body, "text", MAX_TEXT_LENGTH), offset_of(body, "start"), offset_of(body, "end")
@@ -102,7 +102,7 @@ class LineHandlers:
         """`POST /api/pages/{page}/lines/{line}/read`: the machine's text in the place of a person's."""
         revision, body = revision_of(request), await json_of(request)
         refuse_unknown(body, "who")
-        who = who_of(body) or user()  # a person's step, who can undo it
+        who = who_of(body) or user()  # it counts as a step of the person, who can undo it
         page_id, line = page_id_of(request), line_of(request)
         return await line_response(await asyncio.to_thread(self.reader.read_again, page_id, line, revision, who))
 

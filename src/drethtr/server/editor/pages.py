@@ -89,7 +89,7 @@ class PageHandlers:
         return packed(request, content)
 
     def content(self, page_id: str) -> dict[str, Any]:
-        """A page with its lines, also if these stand in the index only."""
+        """A page with its lines, even if only the index has them."""
         content = page_content(self.workspace, page_id)
         is_filled = content["status"] == Status.UNREAD and self.reader.fill(self.workspace.folder_page(page_id))
         self.workspace.viewed.append(page_id)
@@ -128,7 +128,7 @@ class PageHandlers:
         return JSONResponse(job.to_json(), 202)
 
     async def compare_page(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/compare?name=theirs.md&allow=spelling`: a page beside a text, the bytes of a file."""
+        """`POST /api/pages/{page}/compare?name=theirs.md&allow=spelling`: a page beside the text in the body."""
         asked = parameters_of(request, "name", "allow")
         name = Path(asked.get("name", PASTED)[-MAX_NAME_LENGTH:]).name or PASTED
         allowed = conventions_named(asked.get("allow", ""))
@@ -142,7 +142,7 @@ class PageHandlers:
             return JSONResponse(await self.comparing.run(request, work))
 
     async def change_layout(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/layout`: what a person does to the lines and regions of a page, see `ACTIONS`."""
+        """`POST /api/pages/{page}/layout`: change the lines and regions of a page, see `ACTIONS`."""
         page_id, body = page_id_of(request), await json_of(request)
         who = who_of(body)
         if body.get("do") == "find":

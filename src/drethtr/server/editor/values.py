@@ -18,8 +18,8 @@ from drethtr.editing.repairs import ACTIONS
 LINE = "/api/pages/{page}/lines/{line:path}"
 """The path of a line; its id may contain slashes."""
 
-# What one request may ask for: many times what a person does at once, and few enough that the file which results can
-# be read again (`documents/page.py MAX_LINES`, `documents/points.py MAX_CHARACTERS`).
+# Limits of one request: many times what a person does at once, but low enough that the resulting file can be read again
+# (`documents/page.py MAX_LINES`, `documents/points.py MAX_CHARACTERS`).
 MAX_TEXT_LENGTH = 10_000
 MAX_ID_LENGTH = 1000
 MAX_NAME_LENGTH = 80

@@ -1,4 +1,4 @@
-"""Batches of lines of similar width, as tensors; beside them, text without images for the decoder as a language model.
+"""Batches of lines of similar width, as tensors, with text without images that trains the decoder as a language model.
 
 B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
@@ -31,7 +31,7 @@ class Prose:
     """The texts of each batch, plus `lines` lines from text files, plain or compressed, if any are given."""
 
     texts: tuple[str, ...] = ()
-    lines: int = 12  # a tenth more time a step; with 48, as much as all else (LOG.md, 2026-11-23)
+    lines: int = 12  # a tenth more time per step; with 48, as much as all else (LOG.md, 2026-11-23)
 
     def __post_init__(self) -> None:
         check_positive(self, "lines", table="prose")
@@ -43,7 +43,7 @@ class Prose:
 
 
 MIN_COLUMNS = 2
-"""Minimum columns per character: a line with more text is probably wrong, and would make its whole batch as long."""
+"""Minimum columns per character: a line with more text is probably wrong, and would lengthen its whole batch."""
 
 AUGMENT, SHUFFLE, DRAW, FILL = 1, 2, 3, 4
 """Separate the random streams used here from each other and from those of the mixture."""
@@ -133,14 +133,14 @@ class Batches(Dataset[list[Batch]]):
         config = self.config
         kept: list[tuple[Prepared, str]] = []
         unusable: list[str] = []
-        # All lines of a chunk are loaded before any batch: only so can lines of like width come together.
+        # All lines of a chunk are loaded before any batch, so that lines of similar width can be grouped.
         for index in range(chunk * config.chunk, (chunk + 1) * config.chunk):
             sample = self.mixture.sample(index)
             try:
                 if isinstance(sample, LeftOut):
                     raise sample.error()
                 line = self.prepared(sample, index)
-            except DataError as error:  # one line among thousands must not end a run after hours
+            except DataError as error:  # one bad line among thousands must not end a run after hours
                 unusable.append(str(error))
                 continue
             if MIN_COLUMNS * len(sample.text) <= line.shape[1] <= config.max_columns:
@@ -156,7 +156,7 @@ class Batches(Dataset[list[Batch]]):
             lines, texts = zip(*(kept[i] for i in group), strict=True)
             batches.append(self.with_prose(collate(lines, texts, self.tokenizer, columns), chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
-        # The first batch reports for its chunk, since a chunk always has one.
+        # The first batch reports for its chunk, since every chunk has one.
         batches[0] = batches[0]._replace(left_out=config.chunk - len(kept), unusable=tuple(unusable))
         return batches
 
@@ -177,7 +177,7 @@ class Batches(Dataset[list[Batch]]):
         return [*self.mixture.digests(), *prose]
 
     def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
-        """The batch with the given number in a chunk, with text for the decoder to learn beside it, if any."""
+        """The batch with the given number in a chunk, with text without images for the decoder, if any."""
         if self.prose is None:
             return batch
         rng = np.random.default_rng((self.mixture.seed, chunk, number, DRAW))
@@ -193,7 +193,7 @@ class Batches(Dataset[list[Batch]]):
         """
         line, rng = sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT))
         try:
-            # As published: slants are those of the ink, not of noise and paper that augmentation adds.
+            # As published: slants are measured on the ink, before augmentation adds noise and paper.
             augmented = augment(self.augmentation, self.preparation.upright(line), rng)
             return self.preparation.scaled(augmented)
         except DataError as error:

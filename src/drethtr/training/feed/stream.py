@@ -97,12 +97,12 @@ def stream(
 
     Args:
         batches: Has a list of batches for each chunk, as `Batches`.
-        pack: Makes a batch ready for the way from a worker.
+        pack: Converts a batch for the transfer from a worker.
 
     Raises:
         DataError: if the lines or pages of a chunk cannot be used.
     """
-    # One chunk is one item: a worker then opens, sorts and collates all its lines without talking to others.
+    # One chunk is one item, so that a worker opens, sorts and collates all its lines without communication.
     loader = DataLoader(
         PackedBatches(batches, pack),
         batch_size=None,
@@ -122,7 +122,7 @@ def stream(
 
 
 def as_it_is(packed: Any) -> Any:
-    """Collate nothing, which keeps torch from converting arrays to tensors."""
+    """Return the item unchanged, so that torch does not convert arrays to tensors."""
     return packed
 
 

@@ -73,7 +73,7 @@ class Streamed(FileSource):
                     )
                 rows = list(rows_in(opened, file, [group], ("text", "clean")))
                 accepted = [self.accepts(row, key_of(file, first + place)) for place, row in enumerate(rows)]
-                # Texts and sizes, not pixels: a digest must be cheap, and images change only with the size of their
+                # Texts and sizes, not pixels: a digest must be cheap, and changed images change the size of their
                 # block.
                 texts = json.dumps([[row["text"] for row in rows], accepted, about.total_byte_size])
                 digest = blake2b(texts.encode(), digest_size=8).hexdigest()
@@ -115,7 +115,7 @@ class StreamedSupply(LineSupply):
         """The sample with this number; none repeats before all others have come."""
         round_, place = divmod(number, self.lines)
         blocks, ends = arrangement(self.counts, round_, seed)
-        # Which group of blocks the place falls into; only those blocks are read for it.
+        # Find the group of blocks that contains the place; only these blocks are read.
         first = int(np.searchsorted(ends, place, side="right")) // TOGETHER * TOGETHER
         before = int(ends[first - 1]) if first else 0
         group = [self.blocks[block] for block in blocks[first : first + TOGETHER].tolist()]

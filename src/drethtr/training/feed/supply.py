@@ -1,7 +1,7 @@
 """The components of a mixture: sets of real lines in memory, and synthetic lines.
 
 A `Source` is the configuration; it opens into one `Supply` or, if it contains several sets, into several.
-`streamed.py` has that of lines which do not fit in memory, `training/layout/sources.py` those of marked pages.
+`streamed.py` has the source for lines that do not fit in memory, `training/layout/sources.py` those of marked pages.
 """
 
 from abc import ABC, abstractmethod
@@ -20,10 +20,10 @@ from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 
 RECOMBINE = 5
-"""Separates these random numbers from those of the order, and of batches (`batch.py`), which may have the same seed."""
+"""Separates these random numbers from those of the order and of batches (`batch.py`), which may use the same seed."""
 
 Item = TypeVar("Item")
-"""What is learned from: a line, or a marked page."""
+"""A training example: a line, or a marked page."""
 
 
 class Supply(ABC, Generic[Item]):

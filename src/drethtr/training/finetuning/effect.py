@@ -1,9 +1,9 @@
-"""What fine-tuning did: its effect on the validation and old lines, the gain to expect from more, and the model card.
+"""The effect of fine-tuning on validation and old lines, the gain to expect from more lines, and the model card.
 
 Error rates follow a power law in the amount of data, which is a straight line on logarithmic scales. The line is fitted
 to the rates after a quarter, half and all of the lines, and extrapolated by one doubling. Its interval has two parts:
-the choice of pages to measure on, and the variation between trainings, which shows in how far the points are from the
-line.
+the choice of pages to measure on, and the variation between trainings, estimated from the distance of the points from
+the line.
 """
 
 from collections import Counter
@@ -90,7 +90,7 @@ def calibrated(
 ) -> Model:
     """The model calibrated by its lines and what its start knew; it keeps its strategy.
 
-    Decoders that the start knew nothing of are only calibrated on enough lines.
+    Decoders that were not calibrated in the starting model are only calibrated on enough lines.
     """
     uncalibrated = replace(model, record=CalibrationRecord(strategy=model.record.strategy))
     enough = len(samples) >= TO_CALIBRATE
@@ -99,7 +99,7 @@ def calibrated(
         return uncalibrated
     try:
         return calibrate(uncalibrated, samples, groups, prior=start, device=device, threads=threads)
-    except DataError:  # nothing was read, or all of it is right, or nothing, so there is nothing to calibrate
+    except DataError:  # nothing was read, or everything is right or wrong, so there is nothing to calibrate
         return uncalibrated
 
 
@@ -133,13 +133,13 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
         pages: Page of each validation line, "" if unknown; such lines are drawn one by one.
     """
     rng = np.random.default_rng(0)
-    # All models on the same draws of pages: how hard the drawn pages are then cancels out of the slope.
+    # All models use the same draws of pages, so that the difficulty of the drawn pages cancels out of the slope.
     columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
     of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
     drawn = drawn_sums(of_page, DRAWS, rng)
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
-    # The pages that were drawn say nothing about how much a second training on the same lines would differ.
+    # Draws of pages do not show how much a second training on the same lines would differ.
     rates = rates + rng.normal(0, misfit(found, doublings), rates.shape)
     low, high = interval_95(gains(rates, doublings), len(of_page))
     cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))

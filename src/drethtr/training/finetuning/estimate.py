@@ -59,12 +59,13 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     usual = seconds_to_read(Recognizer(material.start, device=device, threads=threads), material)
     first, crossed = material.folds()[0].parts.validation, material.plan.cross_fit
     validated = len(to_read(first, validation.lines))
-    # Before the first step, after every part of a training, and with each share of the change, 0 included. Of crossed
-    # trainings, only the first is validated.
+    # Validation lines are read before the first step, after every part of a training, and with each share of the
+    # change, including 0. Of crossed trainings, only the first is validated.
     chosen = runs[:1] if crossed else runs
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in chosen)
     training = sum(run.samples for run in runs) * line + readings * validated * fast
-    # All validation lines are read by the starting model, by each new one (by that of their fold), and to calibrate.
+    # All validation lines are read by the starting model, by the new ones (each line by that of its fold), and to
+    # calibrate.
     rounds = 1 + (1 if crossed else len(runs)) + passes(material.start, len(lines), device=device)
     return Estimate(
         sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual
@@ -106,7 +107,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
         timed += batch.grays.size
         if time.perf_counter() - begun > ENOUGH:
             break
-    # Batches differ in width, so that time is counted by pixel rather than by line.
+    # Batches differ in width, so time is measured per pixel rather than per line.
     learning = (time.perf_counter() - begun) / timed * sum(batch.grays.size for batch in made)
     return (loading + learning) / sum(len(batch.texts) for batch in made)
 

@@ -122,7 +122,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
     readers = list(readers_of(folds, place))
     place.report("reading these lines with the new model")
     after = [count for fold, (reader, _) in zip(folds, readers, strict=True) for count in errors(fold, reader, place)]
-    # After the model itself: if this is interrupted, the most expensive training is already there.
+    # After the model itself, so that an interruption here keeps the most expensive training.
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     outcome = Outcome(readers[0][0], *compared(before, after, pages), curve=curve)
     if outcome.better:
@@ -135,7 +135,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         record = material.start.record
         for fold, (reader, _) in zip(folds, readers, strict=True):
             record = calibrated(reader, record, fold.parts.validation, place.device, place.threads).record
-        # Measured before it is calibrated: the calibration changes confidences, but no text.
+        # Measured before calibration, which changes confidences but no text.
         model = replace(trained, record=record, card=card_of(material, trained, outcome))
         if adapter is None:
             save_model(model, output, bits=8)
@@ -170,7 +170,7 @@ def folder_of(output: Path) -> Path:
 def is_interrupted(output: Path) -> bool:
     """Whether the run beside a result was stopped, maybe after it wrote it.
 
-    Either some of its weights are left, see `clear`, or it began after the result was written, which it may replace.
+    Either some of its weights are left, see `clear`, or it began after the result was written, to replace it.
     """
     plan = folder_of(output) / PLAN
     began_later = plan.exists() and output.exists() and plan.stat().st_mtime_ns > output.stat().st_mtime_ns
@@ -207,7 +207,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
 
 
 class Found(NamedTuple):
-    """What validation lines found: the share of the lines seen after which the weights were best, and what to keep."""
+    """Chosen on validation lines: the share of the run after which weights were best, and of the change to keep."""
 
     effort: float
     part_of_change: float
@@ -224,7 +224,7 @@ def readers_of(folds: Sequence[Material], place: Workplace) -> Iterator[tuple[Mo
 
 
 def found_by(best: Model) -> Found:
-    """What the training of a model found."""
+    """The choices recorded by the training of a model."""
     return Found(*(best.card[name] for name in Found._fields))
 
 
@@ -271,8 +271,8 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
     Its n-grams and its rescorer, if it has them, also learn the same share of the lines, unless the rescorer diverges;
-    an adapter keeps those of its base model. It uses the decoder of the starting model, because few lines say little
-    about which one is better.
+    an adapter keeps those of its base model. It uses the decoder of the starting model, because few lines do not show
+    which one is better.
     """
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
@@ -281,7 +281,7 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
         worded = with_language(best, texts)
         try:
             worded = with_rescorer(worded, texts, kept, place.device, bfloat16=place.bfloat16)
-        except DivergedError:  # it is of less use than the rest
+        except DivergedError:  # it matters less than the rest
             place.report("the rescorer diverged on these lines, so it stays as it was")
         return replace(in_8_bits(worded), record=record), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
@@ -317,5 +317,5 @@ def discard(folder: Path) -> None:
             rmtree(run)
         for path in (*place.glob("*_lines.*"), place / VALIDATION, place / OLD, place / PLAN):
             path.unlink(missing_ok=True)
-        with suppress(OSError):  # something else is there
+        with suppress(OSError):  # it contains something else
             place.rmdir()

@@ -26,15 +26,16 @@ FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the change to try."""
 
 COST = 0.05
-"""What forgetting less may cost on the validation lines: this share of the gain, and of the errors that are left.
+"""The allowed loss on validation lines for less forgetting: at most this share of the gain, and of the remaining
+errors.
 
-Half of the change keeps 95 % of the gain more often than not, and half of the forgetting (LOG.md, 2026-11-25). Of a
-large gain, a twentieth is too much: from 34 to 5 % it would be 1.5 points."""
+Half of the change usually keeps 95 % of the gain, with half of the forgetting (LOG.md, 2026-11-25). For a large gain, a
+twentieth of it alone would be too much: 1.5 points for a fall from 34 to 5 %."""
 
 NGRAMS_KEPT = 0.8
 """Weight of the existing n-grams; the new lines get the rest.
 
-With half for the new ones, other hands lose 0.25 nats a character, with a fifth 0.04 (LOG.md, 2026-11-25)."""
+With half for the new lines, other hands lose 0.25 nats per character, with a fifth 0.04 (LOG.md, 2026-11-25)."""
 
 
 def weights_at_start(start: Start, model: Model) -> Weights:
@@ -50,7 +51,7 @@ def interpolate(start: Weights, learned: Model, share: float) -> Model:
 
 
 def between(start: Weights, learned: Weights, share: float) -> Weights:
-    """The starting weights with this share of the change to those learned; numbers that are counted stay as learned."""
+    """The starting weights with this share of the change to the learned ones; counters keep the learned values."""
     return {
         name: (start[name] + np.float32(share) * (weight - start[name])).astype(weight.dtype)
         if np.issubdtype(weight.dtype, np.floating)
@@ -70,7 +71,7 @@ def choose_interpolation(
     start: Weights, learned: Model, samples: Sequence[Sample], decoder: Strategy, device: str, threads: int | None
 ) -> tuple[Model, float]:
     """Choose the smallest share of the change that keeps most of the gain, and that share."""
-    # Few validation lines cannot tell shares apart that keep nearly all of the gain; the smallest forgets least.
+    # Few validation lines cannot distinguish shares that keep nearly all of the gain; the smallest one forgets least.
     errors = {}
     for share in (0.0, *FRACTIONS):
         recognizer = Recognizer(interpolate(start, learned, share), decoder, device=device, threads=threads)
@@ -83,8 +84,7 @@ def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT)
     """The model with the n-grams of new texts mixed into those of their language; unchanged if it has no n-grams."""
     if not model.languages or kept == 1:
         return model
-    # As a language of their own, they would not spare other hands, whose lines choose it, too (LOG.md, 2026-11-25,
-    # late).
+    # As a separate language, they would also affect other hands, whose lines may choose it (LOG.md, 2026-11-25, late).
     name = model.languages.of_texts(map(model.tokenizer.encode, texts))
     known = model.languages.models[name]
     try:

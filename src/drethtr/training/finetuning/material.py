@@ -28,19 +28,19 @@ NEEDED = ("accelerate", "pyarrow")
 """Packages required for training."""
 
 SHARE = 0.15
-"""Share of the lines for validation: each of them is one less to learn from, which costs more than a better choice
-between weights gains. `--cross-fit` needs none."""
+"""Share of the lines for validation: more would take lines from training, which costs more than a better choice between
+weights gains. `--cross-fit` needs none."""
 
 MAX_SHARE = 0.3
-"""Maximum share of the lines for validation, if pages are long. Of three pages, one is a third: then lines are
+"""Maximum share of the lines for validation, if pages are long. One page of three would be more, so then lines are
 drawn."""
 
 FOLDS = 3
-"""Folds of the lines in cross-fitting: models of two thirds are measured, and that of all lines is a little better than
-they are. More folds would come closer and take a training each."""
+"""Folds of the lines in cross-fitting: models trained on two thirds are measured, and the one trained on all lines is a
+little better. More folds would come closer, but each takes a training."""
 
 MEASURED = 2
-"""Folds to measure on. The third would cost a fourth training, for an interval a fifth narrower."""
+"""Folds to measure on. The third one would cost a fourth training, and narrow the interval by a fifth."""
 
 MIN_LINES = 20
 """Minimum number of lines for fine-tuning: about a page, after which 34.6 % CER of an unseen hand became 26.8 %
@@ -130,11 +130,12 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), refused)) for some in earlier)
     if plan.old_data and not old:
         raise DataError(f"none of the {len(earlier[0])} old lines can be used{reasons(refused)}")
-    # Training lines, too: cross-fitting measures on them, and forgetting is measured on old lines that are not learned.
+    # Training lines are also checked: cross-fitting measures on them, and forgetting on old lines that are not trained
+    # on.
     check_apart(
         {"--old-data": (*old, *remembered), "validation lines": parts.validation, "training lines": parts.train}
     )
-    # Parts of which lines were drawn, because there are few pages, no longer know their pages.
+    # If lines were drawn because pages are few, the parts no longer separate pages.
     check_apart({"--old-data": older, "DATA": lines})
     alphabet = AlphabetChange.between(
         start.tokenizer,
@@ -188,7 +189,7 @@ def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed
         return parts_of(joined(pages), chosen_by, left_out + refused)
     # Whole pages, or the model would have seen the hand and the paper of its validation lines.
     chosen = choose(pages, len(kept))
-    if chosen is None:  # a few long pages: any of them would take too large a share of the lines
+    if chosen is None:  # a few long pages, each with too large a share of the lines
         pages = shuffled_pages([replace(sample, page=None) for sample in kept], seed)
         chosen = set(range(round(SHARE * len(kept))))
     train = joined([page for number, page in enumerate(pages) if number not in chosen])
@@ -259,7 +260,7 @@ def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
     """Numbers of pages that together make up the share of the lines, or a little more; None if none do."""
     chosen: set[int] = set()
     taken = 0
-    for number, page in enumerate(pages):  # a long page is passed over, and a later, shorter one may fit
+    for number, page in enumerate(pages):  # a long page is skipped; a later, shorter one may fit
         if taken + len(page) <= MAX_SHARE * lines:
             chosen.add(number)
             taken += len(page)
@@ -283,7 +284,7 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
     """
     left_out = Counter(parts.left_out)
     kept = fitting(parts.train, preparation, widest, left_out)
-    # Half of what is asked for at the start: a few broken images must not stop a run.
+    # Half of the initial requirement, so that a few broken images do not stop a run.
     if len(kept) < MIN_LINES / 2:
         raise DataError(
             f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"

@@ -19,7 +19,7 @@ class Plan:
     minimum_count   how often a new character must occur to be added
     drop_unused     remove characters that no text has
     learning_curve  also train on a quarter and on half of the lines, to estimate the gain from more
-    cross_fit       measure on lines that models of the other ones read, and then train on all lines
+    cross_fit       measure on lines read by models trained on the others, then train on all lines
     samples         lines seen in a training, over several epochs; default: depends on their number
     seed            of all randomness: the order of lines and their augmentation
     """

@@ -15,17 +15,17 @@ from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel, LowRank, Whole
 
 VALIDATIONS = 8
-"""Number of validations during training, unless it ends early: more would choose between weights that few lines cannot
-tell apart. 14 of them on 18 lines took a ninth of a training (LOG.md, 2026-11-27)."""
+"""Number of validations during training, unless it ends early; with more, few lines could not tell the weights apart.
+14 validations on 18 lines took a ninth of a training (LOG.md, 2026-11-27)."""
 
-PATIENCE = 3  # validations without a gain, of eight: less would end on the chance of a few lines
-VALIDATION_LINES = 200  # they only choose among weights; to read more, eight times, would take as long as to train
+PATIENCE = 3  # validations without a gain, of eight: fewer would end by chance on few lines
+VALIDATION_LINES = 200  # they only select weights; reading more, eight times, would take as long as training
 
 ADAPTER_BYTES = 1_000_000
 HEADER_BYTES = 60_000
 """Upper limit of the names and shapes of an adapter's weights, its card and its calibration."""
 
-MAX_RANK = 8  # of adapters of small models, which have room for more; never varied in an experiment
+MAX_RANK = 8  # for adapters of small models, which would have room for more; never varied in an experiment
 
 OLD_SHARE = 0.3
 """Share of the lines seen that comes from the old data, if there are any."""
@@ -34,8 +34,8 @@ OLD_SHARE = 0.3
 def samples_for(lines: int) -> int:
     """How many lines are seen in a training on this number of lines, over several epochs.
 
-    Few lines need more passes than many: 14 over 42 lines, 9 over 567. There, six passes leave 6.8 % CER, nine 6.5 %,
-    and twelve little less (LOG.md, 2026-11-28).
+    Few lines need more passes than many: 14 over 42 lines, 9 over 567. With 567 lines, six passes give 6.8 % CER, nine
+    6.5 %, and twelve little less (LOG.md, 2026-11-28).
     """
     samples: int = round(27 * lines**0.82)
     return samples
@@ -53,7 +53,7 @@ def run_of(
     """The run that fine-tunes on the `lines` lines of the file `train`, with those of `old` mixed in.
 
     Some lines of the file `validation` choose its weights; without it, its last weights are the result. It ends after
-    the share `effort` of its lines, with the learning rate that a whole run has there.
+    the share `effort` of its lines, at the learning rate that a whole run has at that point.
     """
     plan, model, tokenizer = material.plan, material.start, material.alphabet.tokenizer
     if plan.adapter:
@@ -70,12 +70,12 @@ def run_of(
     # 2026-11-27).
     early = tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
     whole = plan.samples or samples_for(lines)
-    # A last step may have seen more lines than planned, and the rate rises again after them.
+    # The last step may see more lines than planned, after which the rate would rise again.
     samples, warm_up = max(round(min(effort, 1) * whole), 1), whole // 10
     every = max(samples // VALIDATIONS, 1)
     sources: list[LineSource] = [Real(paths=(escape(str(train)),), weight=1 - OLD_SHARE)]
-    # Without old lines, nothing is mixed in: for 43 % more training, few synthetic lines keep no other hand better than
-    # chance would (LOG.md, 2026-11-25, late).
+    # Without old lines, nothing is mixed in: a few synthetic lines, for 43 % more training, do not preserve other hands
+    # beyond chance (LOG.md, 2026-11-25, late).
     if old is not None:
         sources.append(Real(paths=(escape(str(old)),), weight=OLD_SHARE))
     return RunConfig(
@@ -94,7 +94,7 @@ def run_of(
         batches=BatchConfig(
             pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
         ),
-        # Only where the decoder is the language model: n-grams learn the texts better and in seconds.
+        # Only where the decoder is the language model: n-grams learn the texts better, and in seconds.
         prose=Prose() if decoder_knows_language(model) else None,
         start=FromModel(plan.model, None if tokenizer == model.tokenizer else tokenizer.alphabet),
         tuning=LowRank(rank_of(model)) if plan.adapter else Whole(early),
@@ -102,10 +102,12 @@ def run_of(
             method=method,
             learning_rate=rate,
             warm_up=warm_up,
-            # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG.md, 2026-11-27).
+            # With the full decay of the rate compressed into fewer lines, 88 % of the gain remained (LOG.md,
+            # 2026-11-27).
             schedule=Cosine(cycles=max(samples - warm_up, 1) / max(whole - warm_up, 1)),
             backbone_scale=backbone,
-            # Short: a run may end after few hundred steps, and a longer average is then half of what was before.
+            # Short, since a run may end after a few hundred steps, when half of a longer average would be earlier
+            # weights.
             average=0.99,
         ),
         patience=PATIENCE,

@@ -3,7 +3,7 @@
 A crop is drawn from the page by an affine map, and its targets from the points of the layout under the same map, so
 that they stay sharp at any scale and angle.
 
-B crops of S x S pixels; the maps beside the cores have a quarter of their height and width.
+B crops of S x S pixels; maps other than the cores have a quarter of their height and width.
 """
 
 import math
@@ -25,7 +25,7 @@ from drethtr.layout.network import COARSE, MAPS, MULTIPLE, TEXT
 from drethtr.training.feed.mixture import Mixture
 
 UNKNOWN = 255
-"""In a target: this place is not learned from."""
+"""In a target: this place does not contribute to the loss."""
 
 ON, END = 1, 2
 """In the drawing of lines: the core of a line, and the place before or after it."""
@@ -34,7 +34,7 @@ STEP = 8.0
 """Distance of the points of a baseline, in pixels of the page."""
 
 FADING = 0.05
-"""How far a band reaches below the baseline, relative to its thickness."""
+"""How far a band extends below the baseline, relative to its thickness."""
 
 CROP = 1
 """Separates these random numbers from those of synthetic pages, which may have the same seed."""
@@ -89,7 +89,7 @@ class Band(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """A page and what is drawn on its maps."""
+    """A page and the shapes to draw on its maps."""
 
     page: Line
     bands: tuple[Band, ...]
@@ -117,7 +117,7 @@ class CropBatches:
 
 
 def traced(marked: MarkedPage) -> Traced:
-    """What is drawn of a page."""
+    """The shapes of a page."""
     layout = marked.layout
     core = core_height(marked.page, [line.baseline for line in layout.lines]) if layout.lines else 1.0
     bands = tuple(band_of(line, core) for line in layout.lines if len(line.baseline) > 1)
@@ -130,14 +130,14 @@ def band_of(line: FoundLine, core: float) -> Band:
     steps = np.gradient(points, axis=0)
     steps /= np.maximum(np.hypot(*steps.T), 1e-9)[:, None]
     up = np.stack((steps[:, 1], -steps[:, 0]), axis=1)
-    # An outline has room for ascenders and descenders: the core is about 0.42 of its mean height. Outlines are rough: a
-    # line counts as in between its own height and the usual one. The network that the cores come from sees them as
-    # high: its means along 36 to 234 lines of four collections are above a half from the baseline to 1.05 of this
-    # height (LOG.md, 2026-11-27, night).
+    # An outline includes ascenders and descenders: the core is about 0.42 of its mean height. Outlines are rough, so
+    # the mean of a line's own height and the usual one is used. The original network sees cores of this height: along
+    # 36 to 234 lines of four collections, its mean output is above a half from the baseline to 1.05 of it (LOG.md,
+    # 2026-11-27, night).
     own = 0.42 * area_of(line.polygon) / max(STEP, length_of(points))
     height = float(np.clip((own + core) / 2, 0.6 * core, 1.6 * core)) if len(line.polygon) > 2 else core
     lower, upper = points - FADING * height * up, points + height * up
-    # Beside both ends of the core, where the loss punishes more, so that lines on one row do not grow together.
+    # Beyond both ends of the core, where the loss weighs more, so that lines on one row do not merge.
     ends = []
     for place, outward in ((0, -steps[0]), (-1, steps[-1])):
         middle, across = points[place] + 0.5 * height * up[place], 0.9 * height * up[place]
@@ -167,7 +167,7 @@ def placement(page: Traced, config: CropConfig, rng: np.random.Generator) -> Flo
     tilt = rng.normal(0, 2) if rng.random() >= STEEP else rng.uniform(-12, 12)
     angle = math.radians(tilt + 90 * rng.choice((-1, 1)) * (rng.random() < TURNED))
     center = rng.uniform(0, 1, 2) * (width, height)
-    # Most of a page is paper, which is learned soon; the rest of the crops shows edges, tables and covers.
+    # Most of a page is paper, which is learned quickly; the other crops show edges, tables and covers.
     if page.bands and rng.random() < 0.85:
         core = page.bands[rng.integers(len(page.bands))].core
         center = core[rng.integers(len(core))] + rng.normal(0, 60 / scale, 2)

@@ -35,10 +35,10 @@ CROPS, MAX_CROPS = 20, 8_000
 """Crops seen per page, and at most. Of 380 on 19 pages, the best weights were those after 192 (LOG.md,
 2026-11-27, night); the shipped ones saw 8,000 of 182 pages."""
 
-VALIDATIONS = 4  # whole pages are read by each, so that more would take longer than the training
+VALIDATIONS = 4  # each reads whole pages, so more would take longer than the training
 
 MIN_GAIN = 1e-3
-"""Minimum fall of the error for a network to be better: figures show as much, and less is chance on a few pages."""
+"""Minimum fall of the error for a network to be better, visible in figures; less is chance on a few pages."""
 
 RATE = 5e-5
 """Learning rate: at four times as much, cores of neighboring lines grow together (LOG.md, 2026-11-27)."""
@@ -130,7 +130,7 @@ def finetune_layout(
         DataError: if pages are too few or cannot be used, or another program is writing the output, or has written it
             and `force` is false.
     """
-    folder = folder_of(output.parent.resolve() / output.name)  # only a parent that is no link has marked folders
+    folder = folder_of(output.parent.resolve() / output.name)  # only a parent that is not a link has marked folders
     with claimed(output, replace=force or (resume and folder.exists())):
         refuse_link(folder)
         if folder.exists() and not resume:
@@ -161,7 +161,7 @@ def finetune_layout(
         outcome = LayoutOutcome(len(train), len(held), before, after)
         if outcome.better:
             model = load_lines(best)
-            # In float32: 8 bits, as the included network has, cost half of the gain (LOG.md, 2026-11-27).
+            # In float32: 8 bits, as in the included network, would cost half of the gain (LOG.md, 2026-11-27).
             card = {name: value for name, value in model.card.items() if name != "run"}  # which names all pages
             save_lines(replace(model, card={**card, "pages": len(train)}), output)
         remove_marked(folder)

@@ -38,12 +38,12 @@ from drethtr.training.snapshot import Learner, Progress, RunIdentity, load_snaps
 from drethtr.training.validation import card_of
 
 NEAR = 15
-"""Pixels around a core that count more, as a window: seven to each side, where neighboring lines may grow together."""
+"""Window in which pixels around a core count more: seven to each side, where neighboring lines may merge."""
 
 SMOOTH = 50.0
 """Added to both sides of the Dice coefficient, in pixels, so that crops without text count.
 
-Neither was varied. With much more, the term would say little about crops with few lines."""
+Neither was varied. With a much larger value, the term would mean little for crops with few lines."""
 
 
 class LayoutLosses(NamedTuple):
@@ -134,7 +134,7 @@ def make_learner(run: LayoutRun, devices: Devices) -> Learner[Detector]:
     network = Detector()
     first = network.state_dict()
     known = {name: torch.from_numpy(np.array(weight)) for name, weight in load_lines(path).weights.items()}
-    # The published detector has no second head, which then starts afresh.
+    # The published detector has no second head, which then starts from scratch.
     missing = {name: weight for name, weight in first.items() if name.startswith("maps.") and name not in known}
     try:
         network.load_state_dict(fit({**missing, **known}, first))
@@ -187,7 +187,7 @@ def losses_of(cores: Tensor, maps: Tensor, core_target: Tensor, targets: Tensor,
         core_target, targets: uint8, of the same shapes; see `Crops`.
     """
     text, roles = slice(TEXT, TEXT + 1), slice(TEXT + 1, None)
-    # Its window is large: half the time of a step if only the second head learns.
+    # Skipped where possible, as its window is large: half the time of a step if only the second head learns.
     learned = cores.requires_grad
     of_cores = line_loss(cores, core_target == ON, core_target == END, weights) if learned else cores.new_zeros(())
     of_text = line_loss(maps[:, text], targets[:, text] == ON, targets[:, text] == END, weights)

@@ -31,11 +31,11 @@ class PagesValidation:
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutLoss:
-    """Weights of the parts of the loss, and how much more the places count that are next to cores, or past their ends.
+    """Weights of the parts of the loss, and extra weights of places next to cores, or beyond their ends.
 
     Every part is the binary cross-entropy of its maps; that of the cores and the text also has one minus the Dice
-    coefficient, times `dice`. Cores that go on past their ends join two lines, so such places count most. The included
-    network was trained with these weights; no others are on record.
+    coefficient, times `dice`. Cores that extend beyond their ends join two lines, so such places count most. The
+    included network was trained with these weights; no others are on record.
     """
 
     cores: float = 1.0

@@ -147,7 +147,7 @@ def marked(original: Original) -> MarkedPage:
     placed = [] if page is None else [(line, r.kind) for r in page.regions for line in r.lines]
     placed = [(line, kind) for line, kind in placed if line.is_placed]
     lines = complete(gray, [GivenLine.of(line) for line, _ in placed])
-    # A file that has no words for what its lines are says nothing of their roles.
+    # If a file gives no kinds of lines, their roles are unknown.
     says = any(kind or line.kind for line, kind in placed)
     return MarkedPage(
         gray,

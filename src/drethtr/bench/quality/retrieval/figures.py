@@ -235,7 +235,7 @@ FUZZY = "fuzzy"
 """Key of the weights of fuzzy search in the file; only comparisons need them."""
 
 PLAUSIBLE = 0.03
-"""Less probable pairs are left out: there are so many that they would dominate the fit, although no user sees them."""
+"""Less probable pairs are left out: they are so many that they would dominate the fit, although no user sees them."""
 
 MAX_CASES = 300
 """Maximum plausible pairs of a set in one situation, so that all sets count alike; more are sampled."""
@@ -301,7 +301,7 @@ def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple
         among[name] = Among.of(situation, of_set, *others_of(name, sets, crowd))
     judged = {}
     for name, of_set in sets.items():
-        # A set is unknown to the weights that judge it: it is not among the lines that others are searched in either.
+        # A set must be unknown to the weights that judge it, so it is also not among the lines searched for other sets.
         rest = [one.leaving_out(of_set.crowd) for other, one in among.items() if other != name]
         weights = learned(list(map(material_of, rest)))
         judged[name] = figures_of(of_set, others_of(name, sets, crowd), model, weights)
@@ -339,7 +339,7 @@ def learned(material: Sequence[FitData]) -> SearchWeights:
     situations = [cases for known in material for cases in known.search]
     weights = fit(*joined(situations))
     rng = np.random.default_rng(0)
-    # What is plausible depends on the weights, and the weights on what is plausible, so they are fitted again.
+    # Which pairs are plausible depends on the weights, and the weights on these pairs, so the fit is repeated.
     for _ in range(ROUNDS):
         weights = fit(*joined([plausible(cases, weights, rng) for cases in situations]))
     return SearchWeights(SearchCalibration(weights), fit(*joined([known.fuzzy for known in material])))

@@ -1,6 +1,6 @@
 """Transcribed lines with their readings, in the form of an index; queries on them; and text search in the readings.
 
-With more lines, a word has more false hits: a `Crowd` of lines stands beside those that are judged.
+With more lines, a word has more false hits, so a `Crowd` of other lines is searched with those that are judged.
 """
 
 from collections import defaultdict
@@ -94,7 +94,7 @@ class Crowd:
 
     def chances(self, query: str) -> Floats:
         """(L,) the sum over all readings of each line that contain a word."""
-        # Without wildcards, since words are drawn from texts, where a question mark is no pattern.
+        # Without wildcards, since words are drawn from texts, where a question mark is not a pattern.
         automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
         return probabilities(self.packed, automaton)[:, 0]
 

@@ -73,7 +73,7 @@ def judge(scores: Floats, relevant: Booleans, pages: Ints, *, probable: bool = F
     hits = np.take_along_axis(relevant[occurring] & (scores[occurring] > 0), by_query, axis=1)
     numbers = relevant[occurring].sum(1)
     precision, recall = curve(ranked, scores.ravel()[order], int(relevant.sum()))
-    # Pairs below are never shown; there are so many that they would make any calibration look good.
+    # Less probable pairs are never shown; they are so many that they would make any calibration look good.
     shown = scores >= SHOWN
     judged = probable and bool(shown.any())
     sure, right = scores[shown], relevant[shown].astype(np.float64)
@@ -111,7 +111,7 @@ def average_precision(ranked: Booleans, relevant: float, weights: Floats | None 
 
 def curve(ranked: Booleans, scores: Floats, relevant: int) -> tuple[Floats, Floats]:
     """Precision and recall (N,) above each distinct score of the hits, best first."""
-    # Hits of equal score have no order, so precision is only defined after all of them.
+    # Hits of equal score are unordered, so precision is only defined after all of them.
     ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1) if len(scores) else np.empty(0, dtype=np.int64)
     right = np.cumsum(ranked)[ends]
     return right / (ends + 1), right / max(relevant, 1)

@@ -37,7 +37,7 @@ export function Compare({ page, done, close }) {
     <${Dialog} title="Compare with a text" close=${close}>
       <form class="compare" onSubmit=${compare}>
         <p class="hint">Somebody else's reading of this page: a colleague's, a language model's, an edition. It is aligned with
-          the lines and checked against the ink. Nothing is written until you take it.</p>
+          the lines and checked against the ink. Nothing is changed until you take it.</p>
         <label><span>Paste the text</span><textarea ref=${text} rows="5" autofocus spellcheck=${false} /></label>
         <label><span>or choose a file: text, Markdown, PAGE, ALTO, TEI, JSON, Word</span><input type="file" ref=${file} accept=${KINDS} /></label>
         <fieldset><legend>Ignore differences in</legend>

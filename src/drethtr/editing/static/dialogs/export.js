@@ -18,17 +18,17 @@ const FORMATS = {
   txt: ["Text", "plain, line by line"],
   md: ["Markdown, by line", "doubtful words marked"],
   docx: ["Word, by line", "doubtful words shaded, warnings as comments"],
-  prose: ["Markdown", "paragraphs that run on, without marks"],
-  word: ["Word", "paragraphs that run on, without marks"],
+  prose: ["Markdown", "running paragraphs, without marks"],
+  word: ["Word", "running paragraphs, without marks"],
   print: ["PDF", "the same, typeset"],
-  page: ["PAGE XML", "lines, words, places, tags; what was corrected or confirmed"],
+  page: ["PAGE XML", "lines, words, positions, tags; what was corrected or confirmed"],
   alto: ["ALTO", "for libraries and viewers"],
   tei: ["TEI", "paragraphs, names, zones of the scan, who edited it"],
-  hocr: ["hOCR", "HTML with places"],
+  hocr: ["hOCR", "HTML with positions"],
   json: ["JSON", "everything, for programs"],
   iiif: ["IIIF", "annotations for viewers"],
-  csv: ["CSV", "a row per word"],
-  tables: ["Tables", "as CSV, a row per row of each table"],
+  csv: ["CSV", "one row per word"],
+  tables: ["Tables", "as CSV, one row per table row"],
   tags: ["Tags", "as CSV: persons, places, dates and other tags"],
   xlsx: ["Excel", "tables as sheets"],
   html: ["HTML", "scan and text side by side"],
@@ -55,13 +55,13 @@ export function Export({ page, selection, role, close }) {
   ];
   const [scope, setScope] = useState(0);
   const [format, setFormat] = useState("word");
-  const [typed, setTyped] = useState({}); // of the edition; here, while others may have typed something else
+  const [typed, setTyped] = useState({}); // what is typed here, whatever others have typed meanwhile
   const saving = useRef(Promise.resolve());
   const [isBusy, setBusy] = useState(false);
   const [error, attempt] = useAttempt();
   const [, pages] = scopes[scope];
   const preview = usePreview(format, pages);
-  // One after the other, as each adds to what those before have saved.
+  // One after the other, as each adds to what the earlier ones have saved.
   const save = () => {
     const before = saving.current.catch(() => {});
     saving.current = before.then(api.edition).then((now) => api.putEdition({ ...now, ...typed }));
@@ -107,10 +107,10 @@ function keepFile({ name, content }) {
   setTimeout(() => URL.revokeObjectURL(href), BEGUN);
 }
 
-// What the edition says of itself: asked for once, when one is exported, and kept with the folder.
+// The data of the edition: asked for once, when one is exported, and kept with the folder.
 function About({ isFixed, isAsked, typed, type, save }) {
   const [known, setKnown] = useState(null);
-  const [isNew, setNew] = useState(false); // when the dialog was opened: it stays open while a title is typed
+  const [isNew, setNew] = useState(false); // as of opening the dialog: the section stays open while a title is typed
   useEffect(() => {
     api.edition().then(
       (told) => {
@@ -130,7 +130,7 @@ function About({ isFixed, isAsked, typed, type, save }) {
     <p class="hint">Kept with the folder, in drethtr.edition.json.</p></details>`;
 }
 
-// What the export will hold, as {shown}, or why there can be none, as {error}.
+// The content of the export, as {shown}, or why there can be none, as {error}.
 function usePreview(format, pages) {
   const [shown, setShown] = useState(null);
   const [error, setError] = useState(null);

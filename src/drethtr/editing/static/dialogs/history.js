@@ -23,7 +23,7 @@ const DID = {
   rows: "ordered row by row",
   columns: "ordered column by column",
   outside: "changed …",
-  tags: "deleted what tags marked in …",
+  tags: "deleted tagged text in …",
   tag: "changed the tags of …",
   learn: "learned from …",
   undo: "undid a change of …",
@@ -52,7 +52,7 @@ export function History({ page, line, close, restore }) {
   }, []);
   return html`<${Dialog} title="History of the line" close=${close}>
     ${error && html`<p class="hint flag">${error}</p>`}
-    ${changes?.length === 0 && html`<p>Nothing has been changed since the scan got this name.</p>`}
+    ${changes?.length === 0 && html`<p>No changes since the scan has had this name.</p>`}
     <ol class="history">${changes?.map(
       (one) => html`<li>
         <${Did} ...${one} what="this line" />
@@ -77,7 +77,7 @@ export function Steps({ page, close, undo }) {
   };
   return html`<${Dialog} title="History of the page" close=${close}>
     ${error && html`<p class="hint flag">${error}</p>`}
-    ${steps?.length === 0 && html`<p>Nobody has changed this page since the scan got this name.</p>`}
+    ${steps?.length === 0 && html`<p>Nobody has changed this page since the scan has had this name.</p>`}
     <ol class="history">${steps?.map(
       (one) => html`<li key=${one.step} data-undone=${one.undone ? "" : null}>
         <${Did} ...${one} what=${one.lines.length > 0 && counted(one.lines.length, "line")}>

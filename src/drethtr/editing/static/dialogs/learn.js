@@ -58,13 +58,13 @@ function Gain({ result, adopt, discard }) {
       <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Adopt</button>
         <button type="button" onClick=${discard}>Discard</button></div>`;
   return html`<section class="gain">
-    <table><caption>Learned from ${result.learned_from} confirmed lines; ${result.measured} of them were read by models that had learned from the others</caption>
+    <table><caption>Learned from ${result.learned_from} confirmed lines; measured on ${result.measured} of them, each read by a model trained on others</caption>
       <thead><tr><th></th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Difference</th></tr></thead>
       <tbody>
         ${rate("Characters wrong", "cer", result)}
         ${rate("Words wrong", "wer", result)}
       </tbody></table>
-    ${low !== null && !result.by_page && html`<p class="hint">Lines of the same pages were compared, as there are few pages: the gain is one for such pages.</p>`}
+    ${low !== null && !result.by_page && html`<p class="hint">There are few pages, so the measured lines are from pages that were also trained on: the gain holds for such pages.</p>`}
     ${told}
   </section>`;
 }
@@ -86,7 +86,7 @@ function verdict({ change, better }) {
   if (unsure.length > 0) {
     const [what, key] = unsure[0];
     const { low, high } = interval(change, key);
-    return `The new model seems better, but the lines are too few to tell: between ${points(low)} and ${points(high)} of ${what}. Confirm more, and learn again.`;
+    return `The new model seems better, but there are too few lines to be sure: the difference is between ${points(low)} and ${points(high)} of ${what}. Confirm more lines, and learn again.`;
   }
   return "The new model reads these lines better.";
 }

@@ -8,7 +8,7 @@ import { Dialog } from "./dialog.js";
 export function Name({ name, usual, set, close }) {
   const input = useRef();
   const end = () => {
-    if (input.current) set(input.current.value.trim()); // a dialog that is gone tells once more that it is closed
+    if (input.current) set(input.current.value.trim()); // a removed dialog reports its closing once more
     close();
   };
   return html`<${Dialog} title="Your name" close=${end}>
@@ -16,7 +16,7 @@ export function Name({ name, usual, set, close }) {
       event.preventDefault();
       end();
     }}>
-      <p class="hint">It stands in the history beside what you change, and shows others where you are. Without a name, the history says “${usual}”.</p>
+      <p class="hint">It appears in the history beside your changes, and shows others where you are. Without a name, the history shows “${usual}”.</p>
       <p class="field"><label><span class="unseen">Your name</span><input ref=${input} type="text" maxlength="80" autocomplete="name" autofocus defaultValue=${name} placeholder=${usual} /></label>
         <button type="submit" class="main">Save</button></p>
     </form>

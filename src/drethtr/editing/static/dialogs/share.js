@@ -16,7 +16,7 @@ const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 export function Share({ links, close }) {
   return html`<${Dialog} title="Share this folder" close=${close}>
     ${isHere && html`<p class="flag">These addresses work on this computer only. For others, stop drethtr edit and start it again with <code>--host 0.0.0.0</code>.</p>`}
-    <p class="hint">Whoever has an address may do what stands beside it. Give it only to people you trust with that.</p>
+    <p class="hint">Anyone with an address can do what it says beside it. Share it only with people you trust to do so.</p>
     <dl class="links">${Object.entries(ROLES).map(
       ([role, [name, told]]) => html`<dt>${name} <span class="hint">${told}</span></dt>
         <dd><code>${location.origin}/?token=${links[role]}</code>

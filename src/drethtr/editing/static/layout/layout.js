@@ -87,7 +87,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     const revisions = ["delete", "join"].includes(body.do) ? { revisions: seen } : {};
     const { changed } = await run(() => api.layout(id, { ...body, ...revisions }), DONE[body.do] ?? "Done.");
     if (changed && body.do === "turn" && store.page.quarters !== body.quarters)
-      say("No lines run that way; the lines of the page were found again.");
+      say("No lines run in that direction; the lines of the page were found again.");
     if (changed?.length && !["find", "turn", "two-pages"].includes(body.do)) select(changed);
     else if (changed) setSelected(new Set());
   };
@@ -216,7 +216,7 @@ export function Layout({ id, status, wanted, toolbar }) {
               html`<button type="button" aria-label=${label} title=${`${label}, and find its lines again`} onClick=${() => act({ do: "turn", quarters: (page.quarters + by) % 4 })}>${sign}</button>`,
           )}
         </span>
-        <button type="button" title="Read all lines again that nobody has edited" onClick=${readPage}>Read again</button>
+        <button type="button" title="Read all unedited lines again" onClick=${readPage}>Read again</button>
         <span class="gap" />
         <button type="button" onClick=${() => setSteps(true)}>History</button>
         <button type="button" aria-pressed=${isListed} onClick=${() => setListed(!isListed)} title="Show the list of lines">List</button>

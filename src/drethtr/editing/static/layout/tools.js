@@ -9,7 +9,7 @@ export const TOOLS = [
   ["cut", "c", "Cut", "One stroke cuts every line that it crosses."],
   ["join", "j", "Join", "Drag across the pieces of a line. With several selected, J joins them at once."],
   ["region", "r", "Region", "Drag a box around the lines of a region. With lines selected, R makes a region of them."],
-  ["order", "o", "Order", "Drag a path through lines: they follow each other as it runs."],
+  ["order", "o", "Order", "Drag a path through lines: they are read in its order."],
   [
     "table",
     "t",
@@ -17,7 +17,7 @@ export const TOOLS = [
     "Drag strokes between columns, and between rows if these are not found; Enter makes the table.",
   ],
   ["polygon", "p", "Outline", "Drag the corners of the selected line's outline, or draw a new one around it."],
-  ["find", "f", "Find lines", "Drag a box: lines there are found again, those that you have edited stay."],
+  ["find", "f", "Find lines", "Drag a box: lines in it are found again; lines that you have edited stay."],
 ].map(([id, key, name, hint]) => ({ id, key, name, hint }));
 
 const TOLERANCE = 3; // screen pixels: how much a hand with a mouse trembles

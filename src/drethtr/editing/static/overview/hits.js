@@ -63,7 +63,7 @@ export function Hits({ words, status, jobs, pages, start }) {
     ${
       isIndexed &&
       html`<p class="least"><label>Possible lines from <input type="range" min="2" max="95" value=${least} onInput=${(event) => setLeast(Number(event.target.value))} /> ${least} %</label>
-        ${status.role !== "read" && html`<span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> at a line to say whether the words stand there; later searches learn from it.</span>`}</p>`
+        ${status.role !== "read" && html`<span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> on a line to say whether the words are there; later searches learn from it.</span>`}</p>`
     }
     <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} words=${words} hit=${hit} start=${start} judge=${status.role !== "read" && judge} />`)}</ol>`;
 }

@@ -94,8 +94,8 @@ function stateOf({ status, lines, confirmed, corrected }) {
 function Item({ page, name, place, size, isRow, order, people, isChosen, choose }) {
   const { status } = page;
   const flags = [
-    page.unknown_hand && html`<span title=${UNKNOWN_HAND}>Hand not known</span>`,
-    isLayoutDoubtful(page) && html`<span title="Look at the order of its lines">Layout doubtful</span>`,
+    page.unknown_hand && html`<span title=${UNKNOWN_HAND}>Unknown hand</span>`,
+    isLayoutDoubtful(page) && html`<span title="Check the order of its lines">Layout doubtful</span>`,
     page.error && html`<span class="why" title=${page.error}>${page.error}</span>`,
   ];
   return html`<li class="card" data-status=${status} data-chosen=${isChosen ? "" : null} aria-setsize=${size} aria-posinset=${place}>

@@ -1,4 +1,4 @@
-// What the word at the caret may be instead: its ink and at most four texts below the word, over the lines that follow,
+// Other readings of the word at the caret: its ink and at most four texts below the word, over the lines that follow,
 // so that nothing moves.
 
 import * as api from "../api.js";
@@ -33,7 +33,7 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
       const [start, end] = [codePoints(entry.text, word.start), codePoints(entry.text, word.end)];
       api.alternatives(page, line.id, { text: entry.text, start, end }, left.signal).then(
         (answer) => take(answer.alternatives, "No other reading"),
-        ({ message }) => take([], message), // They are a help, not a need: without them the word is corrected by hand.
+        ({ message }) => take([], message), // They only help: without them, the word is corrected by hand.
       );
     }, PAUSE);
     return () => {
@@ -63,7 +63,7 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
   }, [others, isOpen]);
   return html`<div class="other-words" ref=${frame} hidden=${!isOpen} onMouseDown=${(event) => event.preventDefault()}>
     <${Ink} entry=${entry} word=${word} />
-    ${word.confidence !== undefined && html`<span class="count sure" title="How likely the word is right as it stands">${percent(word.confidence)} sure</span>`}
+    ${word.confidence !== undefined && html`<span class="count sure" title="The probability that the word is right">${percent(word.confidence)} sure</span>`}
     <${Toolbar} label=${`Instead of ${word.text}`} kind="choices" entered=${others?.length ? entered : null} back=${back}>
       ${others === null && [1, 2, 3].map(() => html`<i class="skeleton" />`)}
       ${others?.length === 0 && html`<p class="hint">${why}</p>`}

@@ -1,9 +1,9 @@
-// Somebody else's text beside a page: what it says on each line, where that differs, and what of it the ink lacks.
+// Somebody else's text beside a page: its part on each line, where it differs, and what the ink does not support.
 
 import * as api from "../api.js";
 import { differencesOf } from "./words.js";
 
-let kept = null; // {name, content, allow} of the text, which goes on to the next pages
+let kept = null; // {name, content, allow} of the text, which is kept for the next pages
 
 export const keptText = () => kept;
 export const forgetText = () => {
@@ -31,7 +31,7 @@ export class Comparison {
     return this.lines.get(id).alike.some(([word, other]) => word === theirs && other === ours);
   }
 
-  // What the text says on a line; null if it says nothing there.
+  // The part of the text on a line; null if there is none.
   theirs(id) {
     return this.lines.get(id)?.theirs ?? null;
   }

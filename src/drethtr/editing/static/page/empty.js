@@ -1,4 +1,4 @@
-// A page without lines: whether they will come, and what a person can do.
+// A page without lines: whether it will get some, and what a person can do.
 
 import { html } from "../html.js";
 

@@ -85,7 +85,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
   const entry = store.entries.get(active) ?? null;
-  // A line that is to be read may show in gray what it said before, which is not what would be confirmed. Other lines
+  // A line that waits to be read may show its earlier text in gray, which is not what would be confirmed. Other lines
   // are left empty on purpose.
   const isToRead = (line) => {
     const { text, line: known } = store.entries.get(line) ?? {};
@@ -221,7 +221,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
         <div class="tools">
           ${
             order.length > 0 &&
-            html`<label class="slider" title="Marks the least sure words, until they should hold this share of the errors">
+            html`<label class="slider" title="Marks the least certain words: as many as should contain this share of the errors">
             <span>${doubts ? html`Looking at <b>${percent(look)}</b> of the words finds about <b>${percent(found)}</b> of the errors` : leftSaid(left)}</span>
             <input type="range" min="0.5" max="0.95" step="0.05" value=${share} aria-valuetext=${`${percent(share)} of the errors`}
               onInput=${(event) => setShare(Number(event.target.value))} /></label>
@@ -255,7 +255,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             }} />`
           }
           ${page.unknown_hand && html`<p class="hint flag" role="note">${UNKNOWN_HAND}</p>`}
-          ${isLayoutDoubtful(page) && html`<p class="hint flag" role="note">The layout of this page is doubtful: look at the order of its lines${!isReadOnly && html` under <a href=${layoutPath}>Layout</a>`}.</p>`}
+          ${isLayoutDoubtful(page) && html`<p class="hint flag" role="note">The layout of this page is doubtful: check the order of its lines${!isReadOnly && html` under <a href=${layoutPath}>Layout</a>`}.</p>`}
           ${(error ?? page.error) && order.length > 0 && html`<p class="hint flag">${error ?? page.error}</p>`}
           <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
           ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reading.readPage} />`}

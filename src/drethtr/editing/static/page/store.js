@@ -1,4 +1,4 @@
-// A page as it is edited: what the server has, what is typed, and how the two come together.
+// A page while it is edited: what the server has, what is typed, and how the two are merged.
 
 import * as api from "../api.js";
 
@@ -30,7 +30,7 @@ export function storeOf(id, drafts) {
 //   conflict  the line was changed elsewhere; when the person has chosen a text: typed (hers) or clean (theirs)
 //   gone      the line is not on the page any more; clean if it comes back as it was, else as any draft
 //
-// What a person types or says of a line is in `drafts` until the server has it, so no state loses any. For that:
+// What a person types, or the status given to a line, is in `drafts` until the server has it, so no state loses it:
 // - A page from the server replaces the text of clean lines only, and only if it was asked for after the line was saved:
 //   an answer that was on its way is older than what the person sees.
 // - One request a line at a time, as each must name the revision that the one before it made; what is typed in between
@@ -145,7 +145,7 @@ export class PageStore {
     }
   }
 
-  // Sends what was typed, and with `status` what a person says of the line; `options` are those of the request.
+  // Sends what was typed, and the `status` if a person gives one; `options` are those of the request.
   // Requests for a line follow one another.
   async save(id, status, options) {
     const entry = this.entries.get(id);
@@ -168,7 +168,7 @@ export class PageStore {
     const { text } = entry;
     await this.save(id);
     if (entry.state !== "clean" || entry.text !== text.trimEnd())
-      throw new Error("The tags stay as they are, as the text is not saved; try again when it is.");
+      throw new Error("The tags were not changed, because the text is not saved yet; try again when it is.");
     entry.sending = this.send(entry, { tags: change(entry.line.tags ?? []) });
     const refusal = await entry.sending;
     if (refusal) throw new Error(refusal);

@@ -1,4 +1,4 @@
-// Tags on passages of a line: persons, places, dates and what an editor says of the text.
+// Tags on passages of a line: persons, places, dates and editorial notes on the text.
 
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
@@ -26,7 +26,7 @@ export const tagsIn = ({ line, text }) =>
       }))
     : [];
 
-// Whether two tags say the same of the same passage; their details may differ.
+// Whether two tags have the same name and passage; their details may differ.
 const isSame = (one, other) => one.name === other.name && one.start === other.start && one.length === other.length;
 
 // `passage` is [from, to] in the text of the entry; `save` is given a function of the tags that the line has once its

@@ -48,9 +48,9 @@ export function Compared({ comparison, order, jump, close }) {
       </div>
       ${
         comparison.left.length > 0 &&
-        html`<details><summary>${counted(comparison.left.length, "part")} of the text on no line of this page</summary>
+        html`<details><summary>${counted(comparison.left.length, "part")} of the text not on any line of this page</summary>
         ${comparison.left.map((part) => html`<p class="side">${part}</p>`)}</details>`
       }
-      <p class="hint">Where their words have a wavy underline, the ink seems to say something else. Look at it before you decide.</p>
+      <p class="hint">Words of theirs with a wavy underline seem to differ from the ink. Look at the ink before you decide.</p>
     </section>`;
 }

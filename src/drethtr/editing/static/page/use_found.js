@@ -44,7 +44,7 @@ export function useFound(store, asked, { active, selectNext }, say) {
 
   const jump = (by, isArriving = false) => {
     if (!words) {
-      say("Words that you find on the first page are marked here.");
+      say("Search in the overview; the words that you find there are marked here.");
       return;
     }
     const next = selectNext((entry) => placesFound(hits, entry), by, isArriving);

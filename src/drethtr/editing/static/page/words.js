@@ -1,4 +1,4 @@
-// The words of a text and what the machine knows of them, however the text was changed since it was read.
+// The words of a text with their confidences and boxes, however the text was changed since it was read.
 
 // [{start, end, text}] of what stands between white space; places are UTF-16 offsets, as in DOM ranges.
 export function wordsOf(text) {
@@ -69,14 +69,14 @@ export function differencesOf(text, other, isAlike = () => false) {
   return found;
 }
 
-// The spans that are less sure than `threshold`, each with its `confidence`.
+// The spans with less confidence than `threshold`, each with its `confidence`.
 export function doubtsOf(text, reading, threshold) {
   return spansOf(text, reading)
     .filter(({ read }) => read && read.confidence !== null && read.confidence < threshold)
     .map((span) => ({ ...span, confidence: span.read.confidence }));
 }
 
-// Which words to look at: the least sure ones, as many as are expected to hold the `wanted` share of the errors. Returns
+// Which words to look at: the least certain ones, as many as are expected to hold the `wanted` share of the errors. Returns
 // the confidence below which words are marked, the share of words that are, and the share of errors they should hold.
 export function marking(lines, wanted) {
   const sure = lines.flatMap(({ words }) => words.map(({ confidence }) => confidence)).filter((one) => one !== null);
@@ -85,7 +85,7 @@ export function marking(lines, wanted) {
   let [count, found] = [0, 0];
   while (count < sure.length && found < wanted * errors) found += 1 - sure[count++];
   const last = sure[count - 1] ?? 0;
-  while (sure[count] === last && count) found += 1 - sure[count++]; // words as sure as the last one are marked as well
+  while (sure[count] === last && count) found += 1 - sure[count++]; // also those equal to the last one
   const threshold = count < sure.length ? (last + sure[count]) / 2 : Math.min(1, last + 0.001);
   return { threshold: count ? threshold : 0, look: count / (sure.length || 1), found: found / (errors || 1) };
 }
