@@ -52,18 +52,26 @@ def runs(text: str) -> Iterator[Run]:
 
 
 def is_hyphenated(text: str, following: str) -> bool:
-    """Whether the last word of a line continues on the next one."""
-    if not (text.endswith(HYPHENS) and following[:1].islower()):
+    """Whether the last word of a line continues on the next one, which may repeat the hyphen: `ap-`, `-probieren`."""
+    rest = continuation(following)
+    if not (text.endswith(HYPHENS) and rest[:1].islower()):
+        return False
+    if rest != following and text.split()[-1].startswith(HYPHENS):  # words between dashes, such as -do- in registers
         return False
     # The letter may carry marks, such as the line over an m that stands for a second one.
     return next((sign for sign in text[-2::-1] if not combining(sign)), "").isalpha()
+
+
+def continuation(following: str) -> str:
+    """A line that continues a word, without the repeated hyphen."""
+    return following[1:] if following.startswith(HYPHENS) else following
 
 
 def joined(texts: Sequence[str]) -> str:
     """The texts of lines as one, with the halves of hyphenated words joined."""
     whole = ""
     for text in filter(None, map(str.strip, texts)):
-        whole = whole[:-1] + text if is_hyphenated(whole, text) else f"{whole} {text}".strip()
+        whole = whole[:-1] + continuation(text) if is_hyphenated(whole, text) else f"{whole} {text}".strip()
     return whole
 
 
