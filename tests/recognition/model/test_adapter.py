@@ -13,6 +13,7 @@ from drethtr import from_pretrained
 from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import projections
 from drethtr.network.backend import network_of
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.recognition.model.adapter import DOWN, UP, Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
 from drethtr.recognition.model.file import ADAPTER, load_model, save_model, weights_hash
@@ -87,6 +88,13 @@ def test_an_adapter_of_other_weights_is_refused(tiny_model, tiny_path, adapter, 
     for load in (lambda: Recognizer.load(adapter_path), lambda: Recognizer.load(tiny_path, adapter=adapter_path)):
         with pytest.raises(CheckpointError, match=f"hash {adapter.base}.*not to .*tiny.safetensors"):
             load()
+
+
+def test_a_calibration_holds_only_with_the_language_models_it_was_measured_with(tiny_path, adapter, adapter_path):
+    record = CalibrationRecord(strategy=Greedy())
+    for words, kept in (([], True), (None, True), (["other n-grams"], False)):  # None: of an earlier version
+        save_adapter(replace(adapter, record=record, words=words), adapter_path)
+        assert (load_adapted(load_adapter(adapter_path), [tiny_path]).record == record) is kept
 
 
 def test_a_model_that_cannot_be_used_with_its_adapter_is_told_why(tiny_path, adapter_path):

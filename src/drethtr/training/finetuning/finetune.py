@@ -288,7 +288,8 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
     halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
-    adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, record)
+    start = material.start
+    adapter = Adapter(halved, weights_hash(start.weights), path.name, best.card, record, start.language_hashes)
     return load_adapted(adapter, [path]), adapter
 
 
