@@ -57,6 +57,8 @@ PLAN = "plan.json"
 VALIDATION = "validation.parquet"
 OLD = "old.parquet"
 FOLD = "fold_{}"
+LINES = dict.fromkeys(("data", "validation", "old_data"))
+"""Options that may change before a run is resumed, if they still name the same lines."""
 
 Report = Callable[[str], object]
 
@@ -198,8 +200,8 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
         raise ConfigError(f"{folder} already contains a run; add --resume to continue it, or --force to start over")
     found = json.loads(plan.read_text(encoding="utf-8"))
     measured: bool = found.pop("bfloat16")
-    if found != wanted:
-        before, now = found["plan"], wanted["plan"]  # of another version, it may have other options
+    before, now = ({**it["plan"], **LINES} for it in (found, wanted))  # of another version, it may have other options
+    if (before, found["lines"]) != (now, wanted["lines"]):
         options = sorted(name for name in before | now if before.get(name) != now.get(name))
         others = f"other options ({', '.join(options)})" if options else "other lines or another starting model"
         raise ConfigError(f"{folder} contains a run with {others}; to start over, use --force instead of --resume")
