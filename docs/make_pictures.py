@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000005.png"
 PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
-QUALITY = 60
+QUALITY = 48
 
 
 def doubt(strip: tuple[Line, Box], word: ProofWord) -> tuple[Line, str]:
