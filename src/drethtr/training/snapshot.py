@@ -111,7 +111,7 @@ class RunIdentity:
 
 
 def without_paths(setting: Any) -> Any:
-    """A setting without the paths of lines or pages: these may have moved, and are compared by their digests."""
+    """A setting without the paths of lines or pages, which are compared by their digests."""
     if isinstance(setting, Mapping):
         return {name: without_paths(value) for name, value in setting.items() if name != "paths"}
     return [*map(without_paths, setting)] if isinstance(setting, list | tuple) else setting

@@ -1,7 +1,7 @@
 """An adapter on disk: low-rank updates of one model (LoRA, arXiv 2106.09685), and the hash of its base model."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from drethtr.recognition.model.file import (
     load_model,
     parse_header,
     weights_hash,
+    without_record,
 )
 from drethtr.recognition.model.weights import (
     Array,
@@ -41,7 +42,7 @@ class Adapter:
 
     base    hash of the base weights
     beside  name of the base model's file, expected beside the adapter
-    words   `Model.language_hashes` of the base model that the record was measured with; None if unknown
+    whole   `without_record` of the base model, for the record was measured with its n-grams, too; "" if unknown
     """
 
     changes: Weights
@@ -49,7 +50,7 @@ class Adapter:
     beside: str
     card: Mapping[str, Any]
     record: CalibrationRecord = field(default_factory=CalibrationRecord)
-    words: Sequence[Any] | None = None
+    whole: str = ""
 
 
 def load_named(path: Path, adapter: str | Path | None) -> Model:
@@ -96,7 +97,7 @@ def load_adapter(path: Path) -> Adapter:
         check_finite(changes)
         record = config.from_dict(CalibrationRecord, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name
-        return Adapter(changes, base, beside, header["card"], record, header.get("words"))
+        return Adapter(changes, base, beside, header["card"], record, str(header.get("whole", "")))
     except CheckpointError as error:
         raise CheckpointError(str(error), path) from error
     except SETTINGS_ERRORS as error:
@@ -106,7 +107,7 @@ def load_adapter(path: Path) -> Adapter:
 def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
     """The base model of an adapter, one of the files `bases`, with the adapter applied.
 
-    Its calibration is dropped if the language models of the base model have changed, as that of the base model was.
+    Without its calibration if the base model has other n-grams or another rescorer by now.
 
     Raises:
         CheckpointError: if a file cannot be used, none is the base model, or the adapter does not fit it.
@@ -119,8 +120,7 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
                 weights = adapted(model.weights, adapter.changes)
             except CheckpointError as error:
                 raise CheckpointError(f"{path} with the adapter's changes: {error}") from error
-            measured = adapter.words is None or adapter.words == model.language_hashes
-            record = adapter.record if measured else CalibrationRecord()
+            record = adapter.record if adapter.whole in ("", without_record(model)) else CalibrationRecord()
             return replace(model, weights=weights, card=adapter.card, record=record)
         tried.append(str(path))
     its = f"this adapter belongs to the model with hash {adapter.base}, from {adapter.beside}"
@@ -164,7 +164,7 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
         "beside": adapter.beside,
         "card": dict(adapter.card),
         "trust": config.to_dict(adapter.record),
-        "words": adapter.words,
+        "whole": adapter.whole,
     }
     # Half precision halves the file; updates are small compared with the weights.
     tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}

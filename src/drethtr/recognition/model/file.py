@@ -91,15 +91,10 @@ class Model:
         """
         settings = [config.essence(part) for part in (self.network, self.tokenizer, self.preparation)]
         record = with_keys(config.essence(self.record), HASHED_AS)
-        decides = [weights_hash(self.weights), *settings, record, *self.language_hashes]
+        decides = [weights_hash(self.weights), *settings, record, *self.languages.hashes]
+        if self.rescorer is not None:
+            decides += [weights_hash(self.rescorer.weights), config.essence(self.rescorer.config)]
         return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
-
-    @property
-    def language_hashes(self) -> list[Any]:
-        """SHA-256 of the n-grams and of the rescorer, with its settings."""
-        known = self.rescorer
-        rescorer = [] if known is None else [weights_hash(known.weights), config.essence(known.config)]
-        return [*self.languages.hashes, *rescorer]
 
     @property
     def identity(self) -> str:

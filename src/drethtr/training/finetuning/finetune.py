@@ -27,7 +27,7 @@ from drethtr.network.backend import network_of
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.adapter import Adapter, load_adapted, save_adapter
-from drethtr.recognition.model.file import Model, in_8_bits, load_model, save_model, weights_hash
+from drethtr.recognition.model.file import Model, in_8_bits, load_model, save_model, weights_hash, without_record
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.effect import (
     SHARES,
@@ -58,7 +58,7 @@ VALIDATION = "validation.parquet"
 OLD = "old.parquet"
 FOLD = "fold_{}"
 LINES = dict.fromkeys(("data", "validation", "old_data"))
-"""Options that may change before a run is resumed, if they still name the same lines."""
+"""Options of a resumed run that may differ: the lines are compared."""
 
 Report = Callable[[str], object]
 
@@ -291,7 +291,7 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
     path = Path(material.plan.model)
     halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
     start = material.start
-    adapter = Adapter(halved, weights_hash(start.weights), path.name, best.card, record, start.language_hashes)
+    adapter = Adapter(halved, weights_hash(start.weights), path.name, best.card, record, without_record(start))
     return load_adapted(adapter, [path]), adapter
 
 
