@@ -92,8 +92,7 @@ def listed(heading: str, rows: Sequence[str], shown: int) -> Iterator[str]:
 def open_lines(data: "Sequence[str]", pages: "Pages | None" = None, *, count_unclean: bool = True) -> "list[Sample]":
     """Open transcribed lines, see `datasets.open.open_all`.
 
-    Reports how irregular data were interpreted, how many lines repeat an image and, for callers that leave them out,
-    how many are not clean.
+    Reports how irregular data were interpreted, how many lines repeat an image, and how many are left out as not clean.
 
     Raises:
         DataError: if they cannot be opened, or there are none.

@@ -87,7 +87,8 @@ class RunIdentity:
         own = self.header()
         saved = {**own, **header}  # snapshots of earlier versions lack some of it
         before = config.to_dict(config.from_dict(type(self.run), header["run"]))  # newer settings get their defaults
-        then, now = without_paths(before), without_paths(own["run"])
+        runs = map(json.dumps, (before, own["run"]))  # lines are compared by their digests instead of their paths
+        then, now = (json.loads(run, object_hook=lambda table: table | {"paths": 0}) for run in runs)
         if changed := sorted(name for name, value in now.items() if then.get(name) != value):
             raise CheckpointError(
                 f"saved by a run with other settings ({', '.join(changed)}); start a new output", path
@@ -108,13 +109,6 @@ class RunIdentity:
                 f"{missing_from(self.models, saved['models'])}; restore the model, or start a new output",
                 path,
             )
-
-
-def without_paths(setting: Any) -> Any:
-    """A setting without the paths of lines or pages, which are compared by their digests."""
-    if isinstance(setting, Mapping):
-        return {name: without_paths(value) for name, value in setting.items() if name != "paths"}
-    return [*map(without_paths, setting)] if isinstance(setting, list | tuple) else setting
 
 
 @dataclass(frozen=True)

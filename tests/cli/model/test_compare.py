@@ -114,11 +114,6 @@ def test_lines_without_text_are_counted(drethtr, lines, tiny_path, tmp_path):
     assert json.loads(figures.read_text(encoding="utf-8"))["empty"] == 1
 
 
-def test_lines_with_editorial_marks_are_counted(drethtr, lines, tiny_path):
-    (lines / "one.gt.txt").write_text("bad [?]", encoding="utf-8")
-    assert "1 of 2 lines left out because of editorial" in drethtr("compare", tiny_path, tiny_path, lines).err
-
-
 def test_names_of_systems(tmp_path):
     model = tmp_path / "a:b.safetensors"
     model.touch()

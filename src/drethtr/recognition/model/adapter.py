@@ -42,7 +42,7 @@ class Adapter:
 
     base    hash of the base weights
     beside  name of the base model's file, expected beside the adapter
-    whole   `without_record` of the base model, for the record was measured with its n-grams, too; "" if unknown
+    whole   `without_record` of the base model that the record was measured with; "" if unknown
     """
 
     changes: Weights
@@ -107,7 +107,7 @@ def load_adapter(path: Path) -> Adapter:
 def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
     """The base model of an adapter, one of the files `bases`, with the adapter applied.
 
-    Without its calibration if the base model has other n-grams or another rescorer by now.
+    Without its calibration if the base model's n-grams or rescorer have changed.
 
     Raises:
         CheckpointError: if a file cannot be used, none is the base model, or the adapter does not fit it.

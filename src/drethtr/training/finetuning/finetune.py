@@ -57,8 +57,6 @@ PLAN = "plan.json"
 VALIDATION = "validation.parquet"
 OLD = "old.parquet"
 FOLD = "fold_{}"
-LINES = dict.fromkeys(("data", "validation", "old_data"))
-"""Options of a resumed run that may differ: the lines are compared."""
 
 Report = Callable[[str], object]
 
@@ -200,7 +198,8 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
         raise ConfigError(f"{folder} already contains a run; add --resume to continue it, or --force to start over")
     found = json.loads(plan.read_text(encoding="utf-8"))
     measured: bool = found.pop("bfloat16")
-    before, now = ({**it["plan"], **LINES} for it in (found, wanted))  # of another version, it may have other options
+    named = dict.fromkeys(("data", "validation", "old_data"))  # their lines are compared
+    before, now = (one["plan"] | named for one in (found, wanted))  # of another version, it may have other options
     if (before, found["lines"]) != (now, wanted["lines"]):
         options = sorted(name for name in before | now if before.get(name) != now.get(name))
         others = f"other options ({', '.join(options)})" if options else "other lines or another starting model"
