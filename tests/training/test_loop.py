@@ -266,8 +266,9 @@ def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
     role = "start" if changed == "n-grams" else changed
     path = data / f"{role}.safetensors"
     known = load_model(path)
-    save_model(replace(known, card={"name": "the same weights"}), path)
+    save_model(replace(known, card={"name": "the same weights", "license": "SA"}), path)
     train(run(data, monkeypatch, *models), data / "out", resume=True, workers=0, minutes=0)
+    assert ("license" in load_model(data / "out" / LATEST).card) is (role == "start")
     if changed == "n-grams":
         ngrams = learn([Ingredient(["line 1", "line 2"])], known.tokenizer, order=2, most=99)
         known = replace(known, languages=Languages({"all": ngrams}))

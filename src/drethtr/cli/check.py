@@ -94,7 +94,7 @@ def check(
         if output is not None:
             raise ConfigError("--output writes pages; for lines, use --json or --html")
         refuse_unused(ctx, "these are lines, not pages", "lines", "outlines", "images", "format")
-        samples = open_lines(inputs)
+        samples = open_lines(inputs, count_unclean=False)
         recognizer = reading.load()
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}

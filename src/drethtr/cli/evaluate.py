@@ -103,7 +103,8 @@ def evaluate(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
         )
     if of_pages is None:
-        samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=image_folder(images)))
+        pages = Pages(outlines=outlines_named(outlines), images=image_folder(images))
+        samples = open_lines(data, pages, count_unclean=False)
         result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence)
     else:
         segmentation = segmentation_named(lines or "rapid", order, outlines)

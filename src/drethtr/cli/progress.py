@@ -89,10 +89,10 @@ def listed(heading: str, rows: Sequence[str], shown: int) -> Iterator[str]:
         yield f"  and {len(rows) - shown:,} more"
 
 
-def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sample]":
+def open_lines(data: "Sequence[str]", pages: "Pages | None" = None, *, count_unclean: bool = True) -> "list[Sample]":
     """Open transcribed lines, see `datasets.open.open_all`.
 
-    Reports how irregular data were interpreted, and how many lines repeat an image.
+    Reports how irregular data were interpreted, how many lines repeat an image, and how many are left out as not clean.
 
     Raises:
         DataError: if they cannot be opened, or there are none.
@@ -105,6 +105,8 @@ def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sam
     images = [identity(str(sample.image)) for sample in samples if isinstance(sample.image, Path)]
     if again := len(images) - len(set(images)):
         say(f"{again:,} of {len(samples):,} lines repeat the image of another; give each image once")
+    if count_unclean and (unclean := sum(not sample.clean for sample in samples)):
+        say(f"{unclean:,} of {len(samples):,} lines left out because of editorial marks or uncertain letters")
     return samples
 
 

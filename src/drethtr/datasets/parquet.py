@@ -138,7 +138,9 @@ def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
 
 
 def named_class(cell: Any, names: Sequence[str]) -> Any:
-    """The name of the class of an integer-coded cell, or the cell itself."""
+    """The name of the class of an integer-coded cell, None for -1 (unlabeled), or the cell itself."""
+    if names and cell == -1:
+        return None
     return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else cell
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.pages import READ, Pages
-from drethtr.datasets.open import AS_FOUND, TABLES, open_all
+from drethtr.datasets.open import AS_FOUND, TABLES, open_all, parted
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import LeftOut, Sample, told_apart
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
@@ -38,7 +38,7 @@ def lines_to_read(
         path = Path(name)
         if path.suffix.lower() == DESCRIPTION:
             found += [line for page in files_of_input(name) for line in marked_lines(page, report, pages)]
-        elif path.suffix.lower() in TABLES:
+        elif path.suffix.lower() in TABLES or parted(name)[1]:
             found += open_all([name])
         elif pages.recognizes(path):
             found += marked_lines(path, report, pages)

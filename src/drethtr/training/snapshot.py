@@ -87,7 +87,9 @@ class RunIdentity:
         own = self.header()
         saved = {**own, **header}  # snapshots of earlier versions lack some of it
         before = config.to_dict(config.from_dict(type(self.run), header["run"]))  # newer settings get their defaults
-        if changed := sorted(name for name, value in own["run"].items() if before.get(name) != value):
+        runs = map(json.dumps, (before, own["run"]))  # lines are compared by their digests instead of their paths
+        then, now = (json.loads(run, object_hook=lambda table: table | {"paths": 0}) for run in runs)
+        if changed := sorted(name for name, value in now.items() if then.get(name) != value):
             raise CheckpointError(
                 f"saved by a run with other settings ({', '.join(changed)}); start a new output", path
             )

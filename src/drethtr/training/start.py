@@ -46,6 +46,10 @@ class Start(ABC):
         """A description with a digest of each model that the weights come from."""
         return []
 
+    def card(self) -> Mapping[str, object]:
+        """Training data and license of the weights."""
+        return {}
+
     def languages(self, tokenizer: Tokenizer) -> Languages:
         """The n-gram models that come with the weights, converted to this alphabet."""
         return NO_LANGUAGE
@@ -109,6 +113,9 @@ class FromModel(Start):
 
     def digests(self) -> list[str]:
         return [f"start [{without_record(self.model)[:16]}]"]
+
+    def card(self) -> Mapping[str, object]:
+        return {name: value for name, value in self.model.card.items() if name in ("data", "license")}
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
         model = self.model

@@ -38,13 +38,13 @@ class Candidate(NamedTuple):
 def without_weights(run: RunConfig, tokenizer: Tokenizer) -> Model:
     """The parts that training does not change: settings, alphabet, and the language models of the start."""
     languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
-    return Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer)
+    return Model(run.network, {}, tokenizer, run.preparation, run.start.card(), languages=languages, rescorer=rescorer)
 
 
 def candidate_of(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
     """The model with the averaged weights."""
     network = run.tuning.finish(learner.average.network)
-    return Candidate(replace(with_network(model, network), card=card_of(progress, run)), network)
+    return Candidate(replace(with_network(model, network), card={**model.card, **card_of(progress, run)}), network)
 
 
 def card_of(progress: Progress, run: Any) -> dict[str, Any]:

@@ -142,6 +142,7 @@ def test_lines_without_a_clean_text_teach_nothing(command, drethtr, tiny_path, t
     for options in ((), ("--name", "en")) if command == "language" else ((),):
         refused = drethtr(command, tiny_path, tmp_path / "marked.parquet", "--force", *options)
         assert refused.code == 2 and "no line has a text without editorial marks" in refused.err
+        assert "1 of 2 lines left out because of editorial" in refused.err
 
 
 def test_without_a_ctc_head_there_is_nothing_to_rescore(drethtr, known, headless_model, tmp_path):

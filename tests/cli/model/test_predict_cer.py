@@ -126,6 +126,7 @@ def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path)
         (tmp_path / "old" / "2.XML", 2),
         (tmp_path / "scans" / "*.xml", 3),
         (sets / "*.parquet", 16),
+        (f"{sets / 'a.val.parquet'}#val", 4),
     ):
         outcome = drethtr("predict-cer", name, "--model", taught, "--json", tmp_path / "p.json", "--force")
         assert outcome.code == 0, outcome.err

@@ -223,6 +223,7 @@ def test_classes_and_page_numbers_are_names(draw, tmp_path):
     [
         ('{"writing_type": {"names": ["printed", "typed"], "_type": "ClassLabel"}}', "mine_typed"),
         ('{"writing_type": {"names": ["printed"], "_type": "ClassLabel"}}', "mine_1"),
+        ('{"page": {"names": ["a"]}}', "mine_1"),
         ('["writing_type"]', "mine_1"),
         ('{"writing_type": {"names": null}}', "mine_1"),
         ('{"writing_type": {"names": {"1": "typed"}}}', "mine_1"),
@@ -231,11 +232,11 @@ def test_classes_and_page_numbers_are_names(draw, tmp_path):
     ],
 )
 def test_classes_have_the_names_that_datasets_gives_them(draw, tmp_path, features, set_):
-    table = pa.table({"image": [draw("a")], "text": ["a"], "writing_type": [1]})
+    table = pa.table({"image": [draw("a")], "text": ["a"], "writing_type": [1], "page": [-1]})
     said = f'{{"info": {{"features": {features}}}}}'
     pq.write_table(table.replace_schema_metadata({"huggingface": said}), tmp_path / "mine.train.parquet")
     [line], _ = found(tmp_path / "mine.train.parquet", "hugging-face")
-    assert line.set == set_
+    assert line.set == set_ and line.page == (None if '"page"' in features else "-1")  # -1: unlabeled
 
 
 def test_texts_come_before_parquet_that_was_made_of_them(put, draw):

@@ -13,9 +13,10 @@ from drethtr import from_pretrained
 from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import projections
 from drethtr.network.backend import network_of
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.recognition.model.adapter import DOWN, UP, Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
-from drethtr.recognition.model.file import ADAPTER, load_model, save_model, weights_hash
+from drethtr.recognition.model.file import ADAPTER, load_model, save_model, weights_hash, without_record
 from drethtr.recognition.recognizer import Recognizer
 
 LINE = written("bad pig, moon")
@@ -87,6 +88,12 @@ def test_an_adapter_of_other_weights_is_refused(tiny_model, tiny_path, adapter, 
     for load in (lambda: Recognizer.load(adapter_path), lambda: Recognizer.load(tiny_path, adapter=adapter_path)):
         with pytest.raises(CheckpointError, match=f"hash {adapter.base}.*not to .*tiny.safetensors"):
             load()
+
+
+def test_a_calibration_ends_with_the_ngrams(tiny_path, tiny_model, adapter, adapter_path):
+    for whole in ("", without_record(tiny_model), "other"):
+        save_adapter(replace(adapter, record=CalibrationRecord(strategy=Greedy()), whole=whole), adapter_path)
+        assert (load_adapted(load_adapter(adapter_path), [tiny_path]).record.strategy is None) is (whole == "other")
 
 
 def test_a_model_that_cannot_be_used_with_its_adapter_is_told_why(tiny_path, adapter_path):

@@ -20,6 +20,7 @@ from drethtr.recognition.model.file import (
     load_model,
     parse_header,
     weights_hash,
+    without_record,
 )
 from drethtr.recognition.model.weights import (
     Array,
@@ -41,6 +42,7 @@ class Adapter:
 
     base    hash of the base weights
     beside  name of the base model's file, expected beside the adapter
+    whole   `without_record` of the base model that the record was measured with; "" if unknown
     """
 
     changes: Weights
@@ -48,6 +50,7 @@ class Adapter:
     beside: str
     card: Mapping[str, Any]
     record: CalibrationRecord = field(default_factory=CalibrationRecord)
+    whole: str = ""
 
 
 def load_named(path: Path, adapter: str | Path | None) -> Model:
@@ -94,7 +97,7 @@ def load_adapter(path: Path) -> Adapter:
         check_finite(changes)
         record = config.from_dict(CalibrationRecord, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name
-        return Adapter(changes, base, beside, header["card"], record)
+        return Adapter(changes, base, beside, header["card"], record, str(header.get("whole", "")))
     except CheckpointError as error:
         raise CheckpointError(str(error), path) from error
     except SETTINGS_ERRORS as error:
@@ -103,6 +106,8 @@ def load_adapter(path: Path) -> Adapter:
 
 def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
     """The base model of an adapter, one of the files `bases`, with the adapter applied.
+
+    Without its calibration if the base model's n-grams or rescorer have changed.
 
     Raises:
         CheckpointError: if a file cannot be used, none is the base model, or the adapter does not fit it.
@@ -115,7 +120,8 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
                 weights = adapted(model.weights, adapter.changes)
             except CheckpointError as error:
                 raise CheckpointError(f"{path} with the adapter's changes: {error}") from error
-            return replace(model, weights=weights, card=adapter.card, record=adapter.record)
+            record = adapter.record if adapter.whole in ("", without_record(model)) else CalibrationRecord()
+            return replace(model, weights=weights, card=adapter.card, record=record)
         tried.append(str(path))
     its = f"this adapter belongs to the model with hash {adapter.base}, from {adapter.beside}"
     if not tried:
@@ -158,6 +164,7 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
         "beside": adapter.beside,
         "card": dict(adapter.card),
         "trust": config.to_dict(adapter.record),
+        "whole": adapter.whole,
     }
     # Half precision halves the file; updates are small compared with the weights.
     tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}

@@ -27,7 +27,7 @@ from drethtr.network.backend import network_of
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.adapter import Adapter, load_adapted, save_adapter
-from drethtr.recognition.model.file import Model, in_8_bits, load_model, save_model, weights_hash
+from drethtr.recognition.model.file import Model, in_8_bits, load_model, save_model, weights_hash, without_record
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.effect import (
     SHARES,
@@ -198,8 +198,9 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
         raise ConfigError(f"{folder} already contains a run; add --resume to continue it, or --force to start over")
     found = json.loads(plan.read_text(encoding="utf-8"))
     measured: bool = found.pop("bfloat16")
-    if found != wanted:
-        before, now = found["plan"], wanted["plan"]  # of another version, it may have other options
+    named = dict.fromkeys(("data", "validation", "old_data"))  # their lines are compared
+    before, now = (one["plan"] | named for one in (found, wanted))  # of another version, it may have other options
+    if (before, found["lines"]) != (now, wanted["lines"]):
         options = sorted(name for name in before | now if before.get(name) != now.get(name))
         others = f"other options ({', '.join(options)})" if options else "other lines or another starting model"
         raise ConfigError(f"{folder} contains a run with {others}; to start over, use --force instead of --resume")
@@ -288,7 +289,8 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
     halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
-    adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, record)
+    start = material.start
+    adapter = Adapter(halved, weights_hash(start.weights), path.name, best.card, record, without_record(start))
     return load_adapted(adapter, [path]), adapter
 
 
