@@ -87,8 +87,7 @@ class RunIdentity:
         own = self.header()
         saved = {**own, **header}  # snapshots of earlier versions lack some of it
         before = config.to_dict(config.from_dict(type(self.run), header["run"]))  # newer settings get their defaults
-        runs = map(json.dumps, (before, own["run"]))  # lines are compared by their digests instead of their paths
-        then, now = (json.loads(run, object_hook=lambda table: table | {"paths": 0}) for run in runs)
+        then, now = without_paths(before), without_paths(own["run"])
         if changed := sorted(name for name, value in now.items() if then.get(name) != value):
             raise CheckpointError(
                 f"saved by a run with other settings ({', '.join(changed)}); start a new output", path
@@ -109,6 +108,13 @@ class RunIdentity:
                 f"{missing_from(self.models, saved['models'])}; restore the model, or start a new output",
                 path,
             )
+
+
+def without_paths(settings: Any) -> Any:
+    """Settings without the paths of lines, which are compared by their digests."""
+    return json.loads(
+        json.dumps(settings), object_hook=lambda table: {key: value for key, value in table.items() if key != "paths"}
+    )
 
 
 @dataclass(frozen=True)
