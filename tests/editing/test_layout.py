@@ -401,13 +401,38 @@ def test_a_new_line_has_not_the_history_of_one_that_is_gone(edited):
 
 def test_what_somebody_changed_since_is_not_undone(edited):
     workspace, page, path = edited
-    workspace.act(page, Draw(((40, 330), (300, 330))), who="anna")
-    new = workspace.opened(page).lines[-1].id
-    edit(workspace, page, new, "bert", text="of bert")
-    content = path.read_bytes()
-    with pytest.raises(Stale, match="changed since"):
-        workspace.undo(page, "anna")
-    assert path.read_bytes() == content
+    undo, redo = workspace.undo, workspace.redo
+
+    def is_refused(reverse, who):
+        content = path.read_bytes()
+        with pytest.raises(Stale, match="since"):
+            reverse(page, who)
+        assert path.read_bytes() == content
+
+    [new] = workspace.act(page, Draw(((40, 330), (300, 330))), who="anna").lines
+    edit(workspace, page, new, "bert", text="b")
+    is_refused(undo, "anna")
+    workspace.act(page, Join(("l0", "l1")), who="anna")
+    edit(workspace, page, "l0", "bert", text="b")
+    is_refused(undo, "anna")
+    for who in ("bert", "anna"):
+        edit(workspace, page, "l2", who, text=who)
+    undo(page, "anna")
+    undo(page, "bert")
+    is_refused(redo, "anna")
+    for text in "ab":
+        edit(workspace, page, "l3", "anna", text=text)
+    edit(workspace, page, "l3", "bert", status=Review.CONFIRMED)
+    is_refused(undo, "anna")
+    undo(page, "bert")
+    edit(workspace, page, "l3", "anna", text="c")
+    is_refused(redo, "bert")
+    workspace.act(page, Move(("l3",), None), who="carl")
+    undo(page, "carl")
+    edit(workspace, page, "l2", "bert", text="b")
+    redo(page, "carl")
+    undo(page, "carl")
+    assert workspace.opened(page).line("l2").text == "b"
 
 
 @pytest.mark.parametrize("journal", ["lacks", "never had"])
