@@ -231,6 +231,15 @@ def test_an_opening_that_alternates_becomes_two_pages(file):
     assert len(changed.lines) == 4
 
 
+def test_on_a_scan_that_is_upside_down_left_is_right(file):
+    turned = with_lines(file, (680, 380, 60), (320, 20, 60), (680, 380, 90), (320, 20, 90))
+    assert ids(TwoPages().done(turned, CONTEXT).file) == ["n2", "n0", "n3", "n1"]
+    table = Table(columns=(((350, 0), (350, 400)),), rows=(((0, 75), (690, 75)),)).done(turned, CONTEXT).file
+    assert ids(table) == ["n2", "n3", "n0", "n1"]
+    drawn = Draw(((680, 75), (380, 75))).done(table, CONTEXT)
+    assert ids(drawn.file).index(drawn.lines[0]) == 1
+
+
 def test_a_page_of_one_side_is_no_opening(file):
     with pytest.raises(DataError, match="one side"):
         TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), CONTEXT)
