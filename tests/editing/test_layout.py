@@ -238,6 +238,8 @@ def test_on_a_scan_that_is_upside_down_left_is_right(file):
     assert ids(table) == ["n2", "n3", "n0", "n1"]
     drawn = Draw(((680, 75), (380, 75))).done(table, CONTEXT)
     assert ids(drawn.file).index(drawn.lines[0]) == 1
+    divided = SetRegion(("n1",)).done(with_lines(file, (680, 20, 180), (680, 20, 120), (680, 20, 60)), CONTEXT).file
+    assert regions(divided) == [["n0"], ["n1"], ["n2"]]
 
 
 def test_a_page_of_one_side_is_no_opening(file):
