@@ -231,6 +231,17 @@ def test_an_opening_that_alternates_becomes_two_pages(file):
     assert len(changed.lines) == 4
 
 
+def test_on_a_scan_that_is_upside_down_left_is_right(file):
+    turned = with_lines(file, (680, 380, 60), (320, 20, 60), (680, 380, 90), (320, 20, 90))
+    assert ids(TwoPages().done(turned, CONTEXT).file) == ["n2", "n0", "n3", "n1"]
+    table = Table(columns=(((350, 0), (350, 400)),), rows=(((0, 75), (690, 75)),)).done(turned, CONTEXT).file
+    assert ids(table) == ["n2", "n3", "n0", "n1"]
+    drawn = Draw(((680, 75), (380, 75))).done(table, CONTEXT)
+    assert ids(drawn.file).index(drawn.lines[0]) == 1
+    divided = SetRegion(("n1",)).done(with_lines(file, (680, 20, 180), (680, 20, 120), (680, 20, 60)), CONTEXT).file
+    assert regions(divided) == [["n0"], ["n1"], ["n2"]]
+
+
 def test_a_page_of_one_side_is_no_opening(file):
     with pytest.raises(DataError, match="one side"):
         TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), CONTEXT)
@@ -401,13 +412,38 @@ def test_a_new_line_has_not_the_history_of_one_that_is_gone(edited):
 
 def test_what_somebody_changed_since_is_not_undone(edited):
     workspace, page, path = edited
-    workspace.act(page, Draw(((40, 330), (300, 330))), who="anna")
-    new = workspace.opened(page).lines[-1].id
-    edit(workspace, page, new, "bert", text="of bert")
-    content = path.read_bytes()
-    with pytest.raises(Stale, match="changed since"):
-        workspace.undo(page, "anna")
-    assert path.read_bytes() == content
+    undo, redo = workspace.undo, workspace.redo
+
+    def is_refused(reverse, who):
+        content = path.read_bytes()
+        with pytest.raises(Stale, match="since"):
+            reverse(page, who)
+        assert path.read_bytes() == content
+
+    [new] = workspace.act(page, Draw(((40, 330), (300, 330))), who="anna").lines
+    edit(workspace, page, new, "bert", text="b")
+    is_refused(undo, "anna")
+    workspace.act(page, Join(("l0", "l1")), who="anna")
+    edit(workspace, page, "l0", "bert", text="b")
+    is_refused(undo, "anna")
+    for who in ("bert", "anna"):
+        edit(workspace, page, "l2", who, text=who)
+    undo(page, "anna")
+    undo(page, "bert")
+    is_refused(redo, "anna")
+    for text in "ab":
+        edit(workspace, page, "l3", "anna", text=text)
+    edit(workspace, page, "l3", "bert", status=Review.CONFIRMED)
+    is_refused(undo, "anna")
+    undo(page, "bert")
+    edit(workspace, page, "l3", "anna", text="c")
+    is_refused(redo, "bert")
+    workspace.act(page, Move(("l3",), None), who="carl")
+    undo(page, "carl")
+    edit(workspace, page, "l2", "bert", text="b")
+    redo(page, "carl")
+    undo(page, "carl")
+    assert workspace.opened(page).line("l2").text == "b"
 
 
 @pytest.mark.parametrize("journal", ["lacks", "never had"])

@@ -86,10 +86,21 @@ def test_what_was_learned_is_measured_by_cross_fitting_adopted_and_read_with(ope
         assert later.learner.base == tiny_path, "a second time, it learns from the same model as before"
 
 
+def has_learned(session, model):
+    job = session.jobs.new("learn", 1)
+    session.jobs.update(job, state=State.DONE, result={})
+    session.learner.models[job.id] = model
+    return job
+
+
+def test_a_model_that_was_discarded_is_not_offered_again(opened, tiny_path):
+    job = has_learned(opened, tiny_path)
+    opened.learner.discard(job)
+    assert job.result is None and "discarded" in job.message
+
+
 def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_path):
-    job = opened.jobs.new("learn", 1)
-    opened.jobs.update(job, state=State.DONE, result={})
-    opened.learner.models[job.id] = learned = tiny_path.replace(tiny_path.with_name(MODEL))
+    job = has_learned(opened, learned := tiny_path.replace(tiny_path.with_name(MODEL)))
     file = opened.workspace.folder / MODEL
     with claimed(file), pytest.raises(DataError, match="being written by process"):
         opened.learner.adopt(job)
@@ -101,9 +112,7 @@ def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_pa
 def test_a_model_learned_from_the_shipped_one_is_none_of_an_earlier_base(opened, tiny_path):
     for base in (tiny_path, SHIPPED):
         opened.learner.base = base
-        job = opened.jobs.new("learn", 1)
-        opened.jobs.update(job, state=State.DONE, result={})
-        opened.learner.models[job.id] = learned = tiny_path.with_name(MODEL)
+        job = has_learned(opened, learned := tiny_path.with_name(MODEL))
         learned.write_bytes(tiny_path.read_bytes())
         ended(opened, opened.learner.adopt(job))
         assert base_of(opened.workspace.folder) == base
@@ -112,9 +121,7 @@ def test_a_model_learned_from_the_shipped_one_is_none_of_an_earlier_base(opened,
 def test_an_index_is_built_anew_with_the_model_that_is_adopted(opened, tiny_model, tmp_path):
     ended(opened, opened.indexer.start())
     path = index_of(opened.workspace)
-    job = opened.jobs.new("learn", 1)
-    opened.jobs.update(job, state=State.DONE, result={})
-    opened.learner.models[job.id] = learned = tmp_path / "learned" / MODEL
+    job = has_learned(opened, learned := tmp_path / "learned" / MODEL)
     learned.parent.mkdir()
     save_model(replace(tiny_model, card={"name": "learned"}), learned)
     ended(opened, opened.learner.adopt(job))

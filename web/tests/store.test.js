@@ -176,6 +176,17 @@ test("a tab that saves its own text leaves that of another tab in this browser",
   assert.deepEqual([mine.entries.get("l0").state, drafts.all().get("l0").text], ["conflict", "mine"]);
 });
 
+test("a line in conflict that is changed once more is offered as it is now", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  store.type("l0", "mine");
+  globalThis.fetch = async () => Response.json({ error: "changed", line: pageOf("b").lines[0] }, { status: 409 });
+  await store.save("l0");
+  store.take(pageOf("c"));
+  await store.settle("l0", false);
+  assert.equal(store.entries.get("l0").text, "c");
+});
+
 test("while a page cannot be read its lines stay, and a line that comes back has what was typed", async () => {
   const kept = { l0: { text: "A", revision: "a" } };
   const drafts = { all: () => new Map(Object.entries(kept)), keep() {}, drop: (line) => delete kept[line] };

@@ -255,16 +255,19 @@ class Journal:
             found = self.database.execute(statement, (page_id, step)).fetchall()
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
-    def changed_by_persons(self, page_id: str, since: int, steps: Sequence[Step]) -> set[str]:
-        """The lines of a page that persons have changed after a change, except for changes that were undone."""
+    def changed_by_persons(self, page_id: str, step: Step, steps: Sequence[Step]) -> set[str]:
+        """The lines that persons have changed after a step of a page, but not by it or by what was undone since."""
         statement = (
             "SELECT DISTINCT line FROM change WHERE page = ? AND number > ? AND model IS NULL "
             "AND number NOT IN (SELECT value FROM json_each(?))"
         )
         void = [
-            number for step in steps if not is_in_force(step, steps) for number in range(step.number, step.last + 1)
+            number
+            for one in steps
+            if one.of == step.number or ((one.of or one.number) > step.number and not is_in_force(one, steps))
+            for number in range(one.number, one.last + 1)
         ]
-        return {line for (line,) in self.texts(statement, (page_id, since, json.dumps(void)))}
+        return {line for (line,) in self.texts(statement, (page_id, step.last, json.dumps(void)))}
 
     def earlier_texts(self, page_id: str) -> dict[str, str]:
         """The texts of the lines of a page before their last change, if that left them without text."""

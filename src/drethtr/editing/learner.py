@@ -254,10 +254,12 @@ class Learner:
             write_own(file, str(self.base.resolve()))
 
     def discard(self, job: Job) -> None:
-        """Remove the model of a job; an adopted copy stays."""
+        """Remove the model of a job, which is then no longer offered; an adopted copy stays."""
         with self.lock:
             if self.models.pop(job.id, None) is not None:
                 remove_marked(self.folder_of(job.id))
+                if job.result is not None and not job.result.get("adopted"):
+                    self.jobs.update(job, result=None, message="The new model was discarded.")
 
 
 def gather(workspace: Workspace, check: Callable[[], None]) -> list[tuple[str, str, Sample]]:

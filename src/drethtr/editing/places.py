@@ -1,6 +1,7 @@
 """Baselines and polygons of lines that are cut, joined or added."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ from drethtr.base.arrays import Floats
 from drethtr.documents.page import TextLine
 from drethtr.documents.points import Points, twice_area
 from drethtr.images.geometry import length_of
+from drethtr.layout.turn import quarters_of
 
 Side = tuple[Points | None, Points | None]
 """Baseline and polygon of a part of a line."""
@@ -174,22 +176,40 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
 def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
     """The id of the line after which to insert a new one.
 
-    That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above.
+    That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above; see
+    `side_of`.
     """
-    left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
-    row = row_of(baseline)
+    side = side_of(lines)
+    left, right = sorted(side * edge(x for x, _ in baseline) for edge in (min, max))
+    row = side * row_of(baseline)
     found: list[tuple[int, float, str]] = []
     for line in lines:
         if (box := line.box) is None:
             continue
-        own = row_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
-        if box.right <= (left + right) / 2 and abs(own - row) < box.height / 2:
-            found.append((2, float(box.right), line.id))
+        own = side * (row_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2)
+        begin, end = sorted((side * box.left, side * box.right))
+        if end <= (left + right) / 2 and abs(own - row) < box.height / 2:
+            found.append((2, float(end), line.id))
         elif own <= row:
-            found.append((int(box.left < right and box.right > left), own, line.id))
+            found.append((int(begin < right and end > left), own, line.id))
     return max(found)[2] if found else None
 
 
 def row_of(baseline: Points) -> float:
     """The mean row of a baseline."""
     return sum(y for _, y in baseline) / len(baseline)
+
+
+def quarters_of_page(lines: Iterable[TextLine]) -> int:
+    """How many times their page must be turned to the left by 90 degrees for most lines to be upright."""
+    lengths = Counter[int]()
+    for line in lines:
+        if line.baseline:
+            ends = np.array((line.baseline[0], line.baseline[-1]), dtype=np.float64)
+            lengths[quarters_of(ends)] += int(np.abs(ends[1] - ends[0]).max())
+    return max(lengths, key=lengths.__getitem__, default=0)
+
+
+def side_of(lines: Iterable[TextLine]) -> int:
+    """-1 if most lines are upside down, so that left is right and above is below on the scan; else 1."""
+    return -1 if quarters_of_page(lines) == 2 else 1

@@ -14,7 +14,7 @@ from drethtr.documents.points import Box, Points
 from drethtr.editing.changes import Changed, PageContext
 from drethtr.editing.journal import Change
 from drethtr.editing.layout import Action, Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
-from drethtr.editing.places import crossings, neighbor_before
+from drethtr.editing.places import crossings, neighbor_before, side_of
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
@@ -121,8 +121,9 @@ class TwoPages(Action):
         across = [line for line in file.page.lines if crossings(line, fold)]
         cut = Cut(fold, tuple(line.id for line in across)).done(file, context) if across else Changed(file, (), ())
         left, right = list[Region](), list[Region]()
+        way = side_of(file.page.lines)
         for region in cut.file.page.regions:
-            sides = sides_of(region.lines, fold)
+            sides = sides_of(region.lines, fold)[::way]
             parts = [tuple(as_text(side)) if all(sides) else side for side in sides]
             if all(sides):
                 left.append(replace(region, lines=parts[0], polygon=None))
@@ -219,10 +220,11 @@ class Table(Action):
         chosen = [line for line in file.page.lines if line.id in ids]
         if not chosen:
             raise DataError("no line lies between the ends of the strokes; choose the lines of the table first")
-        rows = self.rows_among(chosen)
+        side = side_of(chosen)
+        rows = self.rows_among(chosen, side)
         cells: dict[tuple[int, int], list[TextLine]] = {}
         for line in chosen:
-            cells.setdefault((rows[line.id], self.column_of(line)), []).append(line)
+            cells.setdefault((rows[line.id], self.column_of(line, side)), []).append(line)
         table = file.free_id("table")
         new = [
             Region(f"{table}_{row + 1}_{column + 1}", tuple(lines), kind=TABLE, cell=CellPlace(table, row, column))
@@ -240,16 +242,16 @@ class Table(Action):
         wide = [[point[0] for point in stroke] for stroke in self.rows]
         return any(min(ends) <= y <= max(ends) for ends in tall) or any(min(ends) <= x <= max(ends) for ends in wide)
 
-    def column_of(self, line: TextLine) -> int:
-        """The column of a line: how many strokes are to its left."""
+    def column_of(self, line: TextLine, side: int) -> int:
+        """The column of a line: how many strokes are to its left; see `side_of`."""
         x, y = middle_of(line)
-        return sum(at(stroke, y, 1) < x for stroke in self.columns)
+        return sum(side * at(stroke, y, 1) < side * x for stroke in self.columns)
 
-    def rows_among(self, lines: Sequence[TextLine]) -> Mapping[str, int]:
+    def rows_among(self, lines: Sequence[TextLine], side: int) -> Mapping[str, int]:
         """The row of each line, by the strokes between rows or, without any, by what stands side by side."""
         if self.rows:
             return {
-                line.id: sum(at(stroke, x, 0) < y for stroke in self.rows)
+                line.id: sum(side * at(stroke, x, 0) < side * y for stroke in self.rows)
                 for line in lines
                 for x, y in [middle_of(line)]
             }

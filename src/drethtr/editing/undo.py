@@ -18,6 +18,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.markup import Edit, apply
 from drethtr.documents.page import MAX_LINES
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import Review
 
 LINE, TEXT, FRAME = "line", "text", "frame"
 """Kinds of parts: the element of a line, the text of a whole region, and in the journal the frame."""
@@ -110,7 +111,9 @@ class Difference:
             DataError: if somebody has changed the same part since.
         """
         frame, now = taken_apart(file)
+        present = frame
         parts: dict[Part, str | None] = {**now}
+        merged_lines = list[str]()
         # A part equal to `before` becomes `after`, and one equal to `after` stays; any other is merged or refused.
         for (kind, id), (old, new) in self.parts.items():
             have = parts.get((kind, id))
@@ -121,13 +124,24 @@ class Difference:
                 if merged is None:
                     raise DataError(f"line {id!r} was changed since; undo that first")
                 parts[kind, id] = merged
+                merged_lines.append(id)
         if self.frame is not None and frame != self.frame[1]:
             old_frame, new_frame = self.frame
             found = new_frame if frame == old_frame else merge(str(old_frame), frame, str(new_frame), TAGS)
             if found is None:
                 raise DataError("the order or the regions were changed since; undo that first")
             frame = found
-        return file.replaced(assembled(frame, {key: part for key, part in parts.items() if part is not None}))
+        made = file.replaced(assembled(frame, {key: part for key, part in parts.items() if part is not None}))
+        for id in merged_lines:
+            left = file.replaced(assembled(present, {**now, (LINE, id): str(self.parts[LINE, id][0])}))
+            then, before, after = (
+                (text.text, text.review) if (text := one.line(id).transcription) else ("", None)
+                for one in (left, file, made)
+            )
+            # Nobody confirmed or wrote such a text.
+            if (after[1] is Review.CONFIRMED and after != before) or after[0] != before[0] != then[0]:
+                raise DataError(f"line {id!r} was changed since; undo that first")
+        return made
 
 
 def taken_apart(file: PageFile) -> tuple[str, dict[Part, str]]:

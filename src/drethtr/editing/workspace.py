@@ -358,7 +358,7 @@ class Workspace:
                 raise DataError("this was undone before, or is an undo itself")
             packed = self.journal.difference(page_id, step.number)
             difference = Difference.unpacked(packed or b"")
-            persons = self.journal.changed_by_persons(page_id, max(one.last for one in (step, *repeated)), steps)
+            persons = self.journal.changed_by_persons(page_id, step, steps)
 
             def work(opened: OpenPage) -> Changed:
                 back = difference.reversed if action == UNDO else difference

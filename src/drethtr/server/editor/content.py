@@ -1,20 +1,17 @@
 """Pages and lines as JSON, with the addresses of their pictures."""
 
-from collections import Counter
 from typing import Any
 from urllib.parse import quote
-
-import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.documents.points import Points
 from drethtr.editing.overview import Summary
 from drethtr.editing.page_files import OpenLine
+from drethtr.editing.places import quarters_of_page
 from drethtr.editing.scans import place_mark
 from drethtr.editing.status import Status, status_of_page
 from drethtr.editing.workspace import Workspace
-from drethtr.layout.turn import quarters_of
 
 
 def page_content(workspace: Workspace, page_id: str) -> dict[str, Any]:
@@ -48,7 +45,7 @@ def page_content(workspace: Workspace, page_id: str) -> dict[str, Any]:
         "width": content.width,
         "height": content.height,
         "error": workspace.error_of(page_id, error),
-        "quarters": quarters_of_page(content),
+        "quarters": quarters_of_page(content.lines),
         "regions": [
             {"id": region.id, "kind": region.kind, "polygon": pairs(region.polygon), "cell": region.cell}
             for region in content.regions
@@ -91,16 +88,6 @@ def line_content(line: OpenLine) -> dict[str, Any]:
         "polygon": pairs(content.polygon),
         "strip": address if has_strip else None,
     }
-
-
-def quarters_of_page(content: Page) -> int:
-    """How many times the page must be turned to the left by 90 degrees for most of its writing to be upright."""
-    lengths = Counter[int]()
-    for line in content.lines:
-        if line.baseline:
-            ends = np.array((line.baseline[0], line.baseline[-1]), dtype=np.float64)
-            lengths[quarters_of(ends)] += int(np.abs(ends[1] - ends[0]).max())
-    return max(lengths, key=lengths.__getitem__, default=0)
 
 
 def pairs(points: Points | None) -> list[list[int]] | None:

@@ -4,7 +4,6 @@ import * as api from "../api.js";
 import { useAttempt } from "../attempt.js";
 import { duration, isGoing, percent } from "../format.js";
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
 import { Dialog } from "./dialog.js";
 
 // What the button that opens this says: how far learning is, or how far from its beginning.
@@ -19,10 +18,9 @@ const isUndecided = (job) => job?.state === "done" && job.result && !job.result.
 
 export function Learn({ status, jobs, close }) {
   const [error, attempt] = useAttempt();
-  const [hidden, setHidden] = useState(null);
-  const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
+  const job = jobs.find(({ kind }) => kind === "learn");
   const { confirmed, needed, possible, why } = status.learn;
-  const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));
+  const discard = () => attempt(api.endJob(job.id));
   return html`<${Dialog} title="Learn from my corrections" close=${close}>
     ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
     ${job?.state === "failed" && html`<p class="hint flag" role="alert">${job.error}</p>`}

@@ -99,6 +99,8 @@ export class PageStore {
     } else if (entry.state === "clean" && asked >= entry.saved) {
       entry.line = line;
       entry.text = line.text;
+    } else if (entry.state === "conflict" && asked >= entry.saved) {
+      entry.theirs = line;
     }
   }
 
@@ -214,7 +216,10 @@ export class PageStore {
     if (error.status === 409) {
       // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
       if (theirs && isSaved(entry.text, theirs)) this.accept(entry, theirs, text);
-      else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" }, { error: null });
+      else {
+        const saved = performance.now();
+        Object.assign(entry, theirs ? { state: "conflict", theirs, saved } : { state: "gone" }, { error: null });
+      }
       return;
     }
     if (error.status === 404) this.load().catch(() => {}); // tells whether the line is gone, or for now its whole page
