@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain
-from typing import Self
+from typing import NamedTuple, Self
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Edit, apply
-from drethtr.documents.page import MAX_LINES
+from drethtr.documents.page import MAX_LINES, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import Review
 
@@ -134,14 +134,27 @@ class Difference:
         made = file.replaced(assembled(frame, {key: part for key, part in parts.items() if part is not None}))
         for id in merged_lines:
             left = file.replaced(assembled(present, {**now, (LINE, id): str(self.parts[LINE, id][0])}))
-            then, before, after = (
-                (text.text, text.review) if (text := one.line(id).transcription) else ("", None)
-                for one in (left, file, made)
-            )
-            # Nobody confirmed or wrote such a text.
-            if (after[1] is Review.CONFIRMED and after != before) or after[0] != before[0] != then[0]:
+            if is_nobodys(*(said_on(one.line(id)) for one in (left, file, made))):
                 raise DataError(f"line {id!r} was changed since; undo that first")
         return made
+
+
+class Said(NamedTuple):
+    """The text of a line, and whether a person reviewed it."""
+
+    text: str
+    review: Review | None
+
+
+def said_on(line: TextLine) -> Said:
+    """What a line says."""
+    return Said("", None) if line.transcription is None else Said(line.text, line.transcription.review)
+
+
+def is_nobodys(left: Said, now: Said, merged: Said) -> bool:
+    """Whether nobody wrote or confirmed a merged text: `left` is what the difference begins with, `now` what is there."""
+    is_confirmed_anew = merged.review is Review.CONFIRMED and merged != now
+    return is_confirmed_anew or merged.text != now.text != left.text
 
 
 def taken_apart(file: PageFile) -> tuple[str, dict[Part, str]]:
