@@ -152,7 +152,7 @@ def said_on(line: TextLine) -> Said:
 
 
 def is_nobodys(left: Said, now: Said, merged: Said) -> bool:
-    """Whether nobody wrote or confirmed a merged text: `left` is what the difference begins with, `now` what is there."""
+    """Whether nobody wrote or confirmed a merged text; `left` is before the difference, `now` is there before merging."""
     is_confirmed_anew = merged.review is Review.CONFIRMED and merged != now
     return is_confirmed_anew or merged.text != now.text != left.text
 
