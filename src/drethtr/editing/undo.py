@@ -152,7 +152,12 @@ def said_on(line: TextLine) -> Said:
 
 
 def is_nobodys(left: Said, now: Said, merged: Said) -> bool:
-    """Whether nobody wrote or confirmed a merged text; `left` is before the difference, `now` is there before merging."""
+    """Whether nobody wrote or confirmed a merged text.
+
+    Args:
+        left: Before the difference.
+        now: Before merging.
+    """
     is_confirmed_anew = merged.review is Review.CONFIRMED and merged != now
     return is_confirmed_anew or merged.text != now.text != left.text
 
