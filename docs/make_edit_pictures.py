@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
-from served import served
+from served import CHROMIUM, served
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from edited_folders import put_opening
@@ -58,7 +58,7 @@ def main() -> None:
         folder = Path(parent, "letters")
         put_opening(folder)
         shutil.copy(SCAN, folder)
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         with served(folder) as (site, _):
             for name, (show, size) in SHOTS.items():
                 tab = browser.new_page(viewport=size)

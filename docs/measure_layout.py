@@ -6,7 +6,6 @@ Compare the frames of a page with 300 lines with those of one with 20, on the sa
     python docs/measure_layout.py
 """
 
-import shutil
 import sys
 from pathlib import Path
 from statistics import median
@@ -15,7 +14,7 @@ from tempfile import TemporaryDirectory
 import typer
 from playwright.sync_api import CDPSession, sync_playwright
 from playwright.sync_api import Page as Tab
-from served import served
+from served import CHROMIUM, served
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from edited_folders import put_full
@@ -68,7 +67,7 @@ def main() -> None:
     with TemporaryDirectory() as parent, sync_playwright() as driver:
         for rows in (5, 75):
             put_full(Path(parent, "scans"), f"p{rows:02}", rows)
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         with served(Path(parent, "scans")) as (site, *_):
             tab = browser.new_page(viewport={"width": 1280, "height": 800})
             devtools = tab.context.new_cdp_session(tab)

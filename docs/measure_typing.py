@@ -24,7 +24,7 @@ from typing import Any
 
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import sync_playwright
-from served import served
+from served import CHROMIUM, served
 
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import read_page
@@ -241,7 +241,7 @@ def main() -> None:
             shutil.copy(path, folder)
             shutil.copy(known / f"{name}.jpg", folder)
         with served(folder) as site:
-            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             tab = browser.new_page(viewport={"width": 1300, "height": 850})
             tab.set_default_timeout(60_000)
             tab.goto(site.address)

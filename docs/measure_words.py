@@ -8,7 +8,6 @@ text is offered, of those of a sample.
     python docs/measure_words.py LINES.parquet … --lines 150
 """
 
-import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -18,7 +17,7 @@ import typer
 from measure_learning import put_pages
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import sync_playwright
-from served import served
+from served import CHROMIUM, served
 
 from drethtr.datasets.open import open_samples
 
@@ -92,7 +91,7 @@ def main(tables: list[Path], lines: Annotated[int, typer.Option(help="Lines of e
     settings = "".join(f"   {wanted:.0%}: looked at, found" for wanted in WANTED)
     print(f"{'table':20}  words  wrong{settings}   offered")  # noqa: T201
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for table in tables:
             with TemporaryDirectory() as place:
                 known = put_pages(Path(place), list(open_samples(str(table)))[:lines])

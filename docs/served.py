@@ -7,9 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
 from time import sleep
 from typing import Any, NamedTuple
 from urllib.request import Request, urlopen
+
+CHROMIUM = which("chromium-headless-shell") or which("chromium")
 
 ADDRESS = re.compile(r"is open at (\S+)")
 

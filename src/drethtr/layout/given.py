@@ -85,15 +85,16 @@ def floats(points: Sequence[Sequence[float]] | None) -> Floats | None:
 
 def with_usable_outlines(lines: Sequence[GivenLine], outlines: Outlines) -> list[GivenLine]:
     """The lines of a page without the outlines that are not to be used; lines without a baseline keep theirs."""
-    dropped = redrawn_among(lines, outlines)
-    return [line._replace(polygon=None) if n in dropped else line for n, line in enumerate(lines)]
+    dropped = range(len(lines)) if outlines is Outlines.OWN else misdrawn(lines) if outlines is Outlines.AUTO else ()
+    return [
+        line._replace(polygon=None) if n in dropped and line.baseline is not None else line
+        for n, line in enumerate(lines)
+    ]
 
 
-def redrawn_among(lines: Sequence[GivenLine], outlines: Outlines) -> set[int]:
-    """The numbers of the lines of a page whose outlines are not to be used, but redrawn from their baselines."""
+def misdrawn(lines: Sequence[GivenLine]) -> set[int]:
+    """The numbers of the lines of a page whose outlines do not follow the ink: slivers, and bands that nobody drew."""
     whole = {n: (b, p) for n, (b, p) in enumerate(lines) if b is not None and p is not None}
-    if outlines is not Outlines.AUTO:
-        return set(whole) if outlines is Outlines.OWN else set()
     bands = are_bands(list(whole.values()))
     heights = {n: area_of(polygon) / max(distances_along(line)[-1], 1.0) for n, (line, polygon) in whole.items()}
     least = SLIVER * float(np.median(list(heights.values()) or [0.0]))

@@ -16,7 +16,7 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes, page_in, read_page, size_of
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
-from drethtr.layout.given import GivenLine, Outlines, redrawn_among
+from drethtr.layout.given import GivenLine, Outlines, misdrawn
 from drethtr.layout.orientation import on_scan
 from drethtr.pages.catalog import Catalog, Kind
 from drethtr.pages.iiif import pages_of_manifest
@@ -161,7 +161,7 @@ class Original:
         """The number of given lines of a page whose outlines were not used, but redrawn."""
         if not self.has_lines or self.outlines is not Outlines.AUTO:
             return 0
-        return len(redrawn_among([GivenLine.of(line) for line in page.lines], self.outlines))
+        return len(misdrawn([GivenLine.of(line) for line in page.lines]))
 
     def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.

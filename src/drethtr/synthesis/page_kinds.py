@@ -11,7 +11,8 @@ from drethtr.synthesis.fragments import MONTHS, date, name, pick
 from drethtr.synthesis.page_sheet import Edges, Hand, Mark, Sheet, inset, printed, set_down
 
 POOL = 14
-"""Number of different entries in a column of a table; drawing every cell anew would take most of the time."""
+"""Number of different entries in a column of a table; drawing a new entry for every cell would take most of the
+time."""
 
 
 def letter(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> None:

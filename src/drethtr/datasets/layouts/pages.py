@@ -26,7 +26,7 @@ from drethtr.documents.transcription import Review
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine
-from drethtr.layout.given import GivenLine, Outlines, complete, redrawn_among
+from drethtr.layout.given import GivenLine, Outlines, complete, misdrawn
 from drethtr.layout.order import by_direction
 from drethtr.layout.orientation import on_scan
 from drethtr.layout.turn import half_turned
@@ -248,7 +248,7 @@ def placed(
     """The place of each line of a page, upright and with an outline, and remarks on what was changed."""
     given = [GivenLine.of(line) for line in lines]
     places = complete(gray, given, outlines)
-    redrawn = redrawn_among(given, outlines) if outlines is Outlines.AUTO else set()
+    redrawn = misdrawn(given) if outlines is Outlines.AUTO else set()
     turned = upside_down(gray, places, lines, reader)
     found = []
     for number, (line, place) in enumerate(zip(given, places, strict=True)):
