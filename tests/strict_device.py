@@ -56,7 +56,7 @@ class Strict(TorchDispatchMode):
         return compute(operation, args, kwargs or {})
 
 
-capturing = False
+capturing = copying = False
 
 
 @contextmanager
@@ -73,14 +73,14 @@ def strict_device() -> Iterator[torch.device]:
 
 
 @contextmanager
-def capture() -> Iterator[None]:
-    """Refuse whatever cannot be captured."""
-    global capturing
-    capturing = True
+def capture(*, copies: bool = False) -> Iterator[None]:
+    """Refuse whatever cannot be captured; with `copies`, tensors may come from the host."""
+    global capturing, copying
+    capturing, copying = True, copies
     try:
         yield
     finally:
-        capturing = False
+        capturing = copying = False
 
 
 @torch.inference_mode(False)
@@ -113,7 +113,7 @@ def check(operation, tensors, goal):
     indexing = operation in (aten.index.Tensor, aten.index_put_.default)
     if from_host and goal == DEVICE and operation not in COPIES and not indexing:
         raise Refused(f"{operation} of tensors on two devices")
-    if capturing and (from_host or goal != DEVICE or operation in WAITING):
+    if capturing and ((from_host and not copying) or goal != DEVICE or operation in WAITING):
         raise Refused(f"{operation} waits for the host while a step is captured")
 
 

@@ -59,6 +59,16 @@ def test_what_a_gpu_refuses_is_refused(device):
     assert (2 * x)[torch.tensor([1])].tolist() == [2]
 
 
+def test_encoding_waits_for_nothing(device):
+    images, widths = torch.rand(3, 1, 48, 128) * 2 - 1, torch.tensor([128, 90, 1])
+    network = noisy_weights()
+    expected = network.encode_image(images, widths)
+    network, images = deepcopy(network).to(device), images.to(device)
+    with strict.capture(copies=True), torch.inference_mode():
+        found = network.encode_image(images, widths)
+    assert_close(found.ctc.refined.cpu(), expected.ctc.refined)
+
+
 @pytest.mark.parametrize("changes", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("beams", [1, 4])
 def test_searches_stay_there(changes, beams, device):

@@ -128,7 +128,7 @@ class TorchNetwork:
         # cuDNN tunes itself for up to seconds to each new number of lines, so only powers of two occur.
         blank = padded_lines(len(images)) - len(images) if self.few_shapes else 0
         batch, widths = stack(images, more=blank)
-        memory = self.image.encode_image(moved(batch, self.device), moved(widths, self.device))
+        memory = self.image.encode_image(moved(batch, self.device), widths)
         if blank:
             memory = select_lines(memory, torch.arange(len(images), device=self.device))
         # If the backbone is in bfloat16 and steps are not, only its result is converted, once.

@@ -18,7 +18,7 @@ from drethtr.network.block import ARCHITECTURES, Block
 from drethtr.network.ctc import CTCHead, CTCReading
 from drethtr.network.embedding import POSITIONS, TextEmbedding
 from drethtr.network.mixer import MixerState, Weights
-from drethtr.network.padded import valid
+from drethtr.network.padded import mask_of
 from drethtr.network.tree import Tree
 from drethtr.recognition.model.architecture import NetworkConfig
 
@@ -29,7 +29,7 @@ class BatchMemory(NamedTuple):
     """The images of B lines in the form that the decoder needs.
 
     layers  keys and values (B, H, I, K) of the image tokens in every layer
-    mask    (B, I), false for padding; None if there is none
+    mask    (B, I), false for padding; None if there is none, on a CPU
     ctc     the reading of the CTC head, if the network has one
     """
 
@@ -81,7 +81,7 @@ class DRetHTR(nn.Module):
 
         Args:
             images: (B, 1, height, columns), ink +1, paper -1.
-            widths: (B,) columns of each line; the rest is padding and has no effect.
+            widths: (B,) columns of each line, best in the host's memory; the rest is padding and has no effect.
         """
         features, counts = self.backbone(images, widths)
         tokens = self.positions(self.to_width(features), counts)
@@ -92,7 +92,7 @@ class DRetHTR(nn.Module):
 
     def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> BatchMemory:
         """Like `encode_image`, from image tokens (B, I, width) with positions; without `draft`, without CTC reading."""
-        mask = valid(counts, tokens.shape[1]) if bool((counts < tokens.shape[1]).any()) else None
+        mask = mask_of(counts, tokens.shape[1])
         x, layers = self.image_dropout(tokens), []
         for layer in self.encoder:
             x = layer(x, mask)

@@ -22,6 +22,12 @@ def valid(lengths: Tensor, size: int) -> Tensor:
     return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 
+def mask_of(lengths: Tensor, size: int) -> Tensor | None:
+    """`valid`; on a CPU None if there is no padding. A GPU is not asked, as it would have to finish its work first."""
+    mask = valid(lengths, size)
+    return None if mask.device.type == "cpu" and bool(mask.all()) else mask
+
+
 class Padded(NamedTuple):
     """Feature maps (B, C, H, W), and the width of each line in columns, int64 (B,).
 
@@ -35,9 +41,12 @@ class Padded(NamedTuple):
 
     @classmethod
     def of(cls, images: Tensor, widths: Tensor, *, at_least: int) -> "Padded":
-        """Wrap images (B, 1, H, W) in [-1, 1]; lines narrower than `at_least` columns get paper, −1, on the right."""
+        """Wrap images (B, 1, H, W) in [-1, 1]; lines narrower than `at_least` columns get paper, −1, on the right.
+
+        Widths that are still in the host's memory spare waiting for an accelerator.
+        """
         narrowest = int(widths.min())
-        widths = widths.to(images.device)
+        widths = widths.to(images.device, non_blocking=True)
         if narrowest < at_least:
             images = F.pad(images, (0, max(0, at_least - images.shape[-1])))
             images = images.masked_fill(~valid(widths, images.shape[-1])[:, None, None], -1.0)

@@ -80,7 +80,7 @@ class Written:
         images, widths = stack(images_of(replace(task, batch=1), network.backbone.height))
         self.network = network
         with torch.inference_mode():
-            self.memory = network.encode_image(images.to(task.device), widths.to(task.device))
+            self.memory = network.encode_image(images.to(task.device), widths)
             self.state = network.initial_state(self.memory)
 
     @torch.inference_mode()
