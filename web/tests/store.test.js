@@ -187,6 +187,28 @@ test("a line in conflict that is changed once more is offered as it is now", asy
   assert.equal(store.entries.get("l0").text, "c");
 });
 
+for (const closed of [false, true])
+  test(`a text that a person confirmed and then keeps is confirmed${closed ? ", in another tab, too" : ""}`, async () => {
+    const drafts = sharedDrafts();
+    let store = new PageStore("p1", drafts);
+    store.take(pageOf("a"));
+    const theirs = { id: "l0", text: "b", revision: "other" };
+    globalThis.fetch = async () => Response.json({ error: "changed", line: theirs }, { status: 409 });
+    store.type("l0", "mine");
+    await store.save("l0", "confirmed");
+    if (closed) {
+      store = new PageStore("p1", drafts);
+      store.take({ lines: [theirs] });
+    }
+    const sent = [];
+    globalThis.fetch = async (_, { body }) => {
+      sent.push(JSON.parse(body));
+      return Response.json({ id: "l0", text: "mine", revision: "r1" });
+    };
+    await store.settle("l0", true);
+    assert.deepEqual(sent, [{ text: "mine", status: "confirmed" }]);
+  });
+
 test("while a page cannot be read its lines stay, and a line that comes back has what was typed", async () => {
   const kept = { l0: { text: "A", revision: "a" } };
   const drafts = { all: () => new Map(Object.entries(kept)), keep() {}, drop: (line) => delete kept[line] };

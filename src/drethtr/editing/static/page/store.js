@@ -127,6 +127,7 @@ export class PageStore {
       } else {
         Object.assign(entry, {
           text: draft.text,
+          status: draft.status,
           state: "conflict",
           theirs: entry.line,
         });
@@ -241,13 +242,12 @@ export class PageStore {
     const entry = this.entries.get(id);
     entry.line = entry.theirs;
     entry.theirs = null;
-    entry.status = undefined;
     if (isMine) {
       entry.state = "typed";
       this.keep(entry);
       await this.save(id);
     } else {
-      Object.assign(entry, { state: "clean", text: entry.line.text });
+      Object.assign(entry, { state: "clean", text: entry.line.text, status: undefined });
       this.drafts.drop(id);
       this.changed();
     }
