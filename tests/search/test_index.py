@@ -62,6 +62,8 @@ def test_limits(index):
     assert index.search("the", least=1.0) and not index.search("zebra")
     with pytest.raises(ConfigError, match="between 0 and 1"):
         index.search("the", least=2)
+    with pytest.raises(ConfigError, match="limit must be at least 1, not -1"):
+        index.search("the", limit=-1)
 
 
 @pytest.mark.parametrize("query", ["'; DROP TABLE pages; --", 'x" OR "1"="1', "a%b_c", "the\0", "%", "(the)", "-- -"])

@@ -143,11 +143,14 @@ class SearchIndex:
             on: Only hits on this page: its scan, and its number there.
 
         Raises:
-            ConfigError: if the query has nothing to search for, or is too long or too broad.
+            ConfigError: if the query has nothing to search for, or is too long or too broad, or a number is outside its
+                range.
             DataError: if the index is damaged.
         """
         if not 0 <= least <= 1:
             raise ConfigError(f"the minimum probability must be between 0 and 1, not {least}")
+        if limit is not None and limit < 1:
+            raise ConfigError(f"limit must be at least 1, not {limit}; leave it out for all hits")
         parsed = parse(query, Spelling(strict))
         automatons = automatons_of(parsed)
         scanned = scan(self.store, automatons, self.threads)
