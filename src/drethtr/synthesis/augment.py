@@ -16,9 +16,11 @@ from drethtr.synthesis.degrade import (
 )
 from drethtr.synthesis.distort import (
     Elastic,
+    Nib,
     PadHorizontally,
     PadVertically,
     Rotate,
+    ScaleCore,
     Shrink,
     Slant,
     Stretch,
