@@ -16,11 +16,9 @@ from drethtr.synthesis.degrade import (
 )
 from drethtr.synthesis.distort import (
     Elastic,
-    Nib,
     PadHorizontally,
     PadVertically,
     Rotate,
-    ScaleCore,
     Shrink,
     Slant,
     Stretch,

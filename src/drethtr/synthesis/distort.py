@@ -5,7 +5,7 @@ own size. Source: paper, Sec. 5.3, for the first six.
 """
 
 from dataclasses import dataclass
-from math import atan, ceil, cos, degrees, pi, radians, sin
+from math import atan, ceil, degrees, radians, sin
 from typing import ClassVar
 
 import numpy as np
@@ -14,10 +14,6 @@ from PIL import Image
 from drethtr.images.fields import displace, smooth_noise, spread
 from drethtr.images.line import Line
 from drethtr.synthesis.random_step import RandomStep, ink_of, paper_gray
-
-
-MIN_CORE = 4
-"""Minimum rows of a core that is scaled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,26 +97,6 @@ class Thin(RandomStep):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nib(RandomStep):
-    """Thin the strokes, then draw them with a flat pen of `length` pixels at a random angle."""
-
-    above_zero: ClassVar[tuple[str, ...]] = ("length",)
-    length: tuple[float, float] = (1.0, 3.2)
-    thin: tuple[float, float] = (0.3, 1.0)
-
-    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
-        line = mix(line, 255 - darkest(255 - line, 2, 2), rng.uniform(*self.thin))
-        length, angle = rng.uniform(*self.length), rng.uniform(0, pi)
-        across, down = cos(angle) * length / 2, sin(angle) * length / 2
-        height, width = line.shape
-        drawn = line
-        for place in np.linspace(-1, 1, ceil(length) + 2):
-            coefficients = (1, 0, place * across, 0, 1, place * down)
-            drawn = np.minimum(drawn, transform(line, (width, height), coefficients))
-        return drawn
-
-
-@dataclass(frozen=True, kw_only=True)
 class Elastic(RandomStep):
     """Displace every pixel by up to `pixels`, smoothly within about `sigma` pixels."""
 
@@ -176,33 +152,6 @@ class Zoom(RandomStep):
         scale = min(rng.uniform(*self.scale), height / (last - first))
         top = rng.random() * (height - scale * (last - first)) - scale * first
         return transform(line, (max(1, round(width * scale)), height), (1 / scale, 0, 0, 0, 1 / scale, -top / scale))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScaleCore(RandomStep):
-    """Scale the rows of the letters without ascenders and descenders, against the rest of the line.
-
-    Hands differ in how small these letters are. The core is where the rows have more than half of the most ink.
-    """
-
-    above_zero: ClassVar[tuple[str, ...]] = ("scale",)
-    scale: tuple[float, float] = (0.7, 1.4)
-
-    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
-        scale, height = rng.uniform(*self.scale), line.shape[0]
-        ink = np.convolve(ink_of(line).sum(axis=1), np.ones(3) / 3, "same")
-        rows = np.flatnonzero(ink > ink.max() / 2)
-        top, bottom = (int(rows[0]), int(rows[-1]) + 1) if rows.size else (0, height)
-        core, rest = bottom - top, height - (bottom - top)
-        if core < MIN_CORE or rest < height / 4:
-            return line
-        rest_scale = max((height - scale * core) / rest, 0.5)
-        scale = (height - rest_scale * rest) / core
-        edges = np.cumsum([0, top * rest_scale, scale * core, (height - bottom) * rest_scale])
-        place = np.interp(np.arange(height) + 0.5, edges, [0, top, bottom, height]) - 0.5
-        above = np.clip(np.floor(place).astype(int), 0, height - 2)
-        share = np.clip(place - above, 0, 1)[:, None]
-        return (line[above] * (1 - share) + line[above + 1] * share).astype(np.uint8)
 
 
 def transform(line: Line, size: tuple[int, int], coefficients: tuple[float, ...]) -> Line:
