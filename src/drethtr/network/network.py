@@ -29,7 +29,7 @@ class BatchMemory(NamedTuple):
     """The images of B lines in the form that the decoder needs.
 
     layers  keys and values (B, H, I, K) of the image tokens in every layer
-    mask    (B, I), false for padding; None if there is none, on a CPU
+    mask    (B, I), false for padding; None on a CPU if there is none
     ctc     the reading of the CTC head, if the network has one
     """
 
@@ -81,7 +81,7 @@ class DRetHTR(nn.Module):
 
         Args:
             images: (B, 1, height, columns), ink +1, paper -1.
-            widths: (B,) columns of each line, best in the host's memory; the rest is padding and has no effect.
+            widths: (B,) columns of each line, preferably in the host's memory; the rest is padding and has no effect.
         """
         features, counts = self.backbone(images, widths)
         tokens = self.positions(self.to_width(features), counts)

@@ -23,7 +23,7 @@ def valid(lengths: Tensor, size: int) -> Tensor:
 
 
 def mask_of(lengths: Tensor, size: int) -> Tensor | None:
-    """`valid`; on a CPU None if there is no padding. A GPU is not asked, as it would have to finish its work first."""
+    """`valid`, or None on a CPU if no line has padding; finding out would stall an accelerator, which gets a mask."""
     mask = valid(lengths, size)
     return None if mask.device.type == "cpu" and bool(mask.all()) else mask
 
@@ -43,7 +43,7 @@ class Padded(NamedTuple):
     def of(cls, images: Tensor, widths: Tensor, *, at_least: int) -> "Padded":
         """Wrap images (B, 1, H, W) in [-1, 1]; lines narrower than `at_least` columns get paper, −1, on the right.
 
-        Widths that are still in the host's memory spare waiting for an accelerator.
+        Widths should be in the host's memory, since reading them from an accelerator would stall it.
         """
         narrowest = int(widths.min())
         widths = widths.to(images.device, non_blocking=True)
