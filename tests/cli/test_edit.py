@@ -18,6 +18,8 @@ import drethtr
 from drethtr.cli.edit import token_of_user
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
+from drethtr.editing import Session
+from drethtr.editing.learner import LEARN
 
 DEMO = Path(drethtr.__file__).parent / "editing" / "demo"
 SAMPLE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
@@ -175,3 +177,15 @@ def test_a_corrected_file_beside_that_of_another_program_is_named(drethtr, tmp_p
     own.write_bytes(PageFile.parse(own.read_bytes(), "a").without_lines(["l1"]).data)
     told = drethtr("edit", folder, "--port", "0", "--model", tmp_path / "none.safetensors").err
     assert f"{own.resolve()}: not read, although it was edited in drethtr edit; {theirs.resolve()}" in told
+
+
+def test_the_end_says_that_a_model_was_still_learning(drethtr, tmp_path, tiny_path, monkeypatch):
+    def begin(session):
+        session.jobs.new(LEARN)
+        raise KeyboardInterrupt
+
+    put_page(tmp_path / "scans", "a")
+    monkeypatch.setattr(Session, "begin", begin)
+    monkeypatch.setattr("drethtr.cli.edit.signal", lambda *_: None)
+    outcome = drethtr("edit", tmp_path / "scans", "--port", 0, "--no-browser", "--model", tiny_path)
+    assert outcome.err.endswith("Stopped; everything is saved, but the model had not finished learning.\n")

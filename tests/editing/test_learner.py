@@ -5,6 +5,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -12,13 +13,23 @@ from edited_folders import put_page
 
 from drethtr import Recognizer, __version__
 from drethtr.base.errors import DataError
+from drethtr.base.links import make_marked
 from drethtr.base.locks import claimed
 from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, base_of, drethtr_command, trained_share
+from drethtr.editing.journal import FOLDER
+from drethtr.editing.learner import (
+    MODEL,
+    AlreadyLearning,
+    adopted_in,
+    base_of,
+    drethtr_command,
+    keep_base,
+    trained_share,
+)
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -93,7 +104,44 @@ def has_learned(session, model):
     return job
 
 
-def test_a_model_that_was_discarded_is_not_offered_again(opened, tiny_path):
+def started_again(session):
+    return Session(session.workspace, session.reader.recognizer, segmentation_named("projection"), None, load)
+
+
+def test_a_learned_model_is_offered_again_until_it_is_adopted_or_discarded(opened, tiny_model, tiny_path, monkeypatch):
+    rates, change = {"cer": 0.3, "wer": 0.5}, {"cer": -0.1, "cer_low": None, "wer": -0.2}
+    card = {"lines": 28, "validation_lines": 18, "validation_by_page": False, "change": change}
+    card |= {"validation_before": rates, "validation_after": rates}
+
+    def save(arguments):
+        target = Path(arguments[arguments.index("--output") + 1])
+        save_model(replace(tiny_model, card={"name": "learned", "fine_tuned": card}), target)
+        return [sys.executable, "-c", ""]
+
+    monkeypatch.setattr("drethtr.editing.learner.drethtr_command", save)
+    ended(opened, opened.learner.learn())
+    with started_again(opened) as second:
+        [job] = second.jobs.newest_first()
+        for _ in range(60):
+            ended(second, second.reader.read_pages([]))
+        assert job.result["learned_from"] == 28 and job in second.jobs.newest_first()
+        ended(second, second.learner.learn())
+        second.learner.discard(second.jobs.newest_first()[0])
+        ended(second, second.learner.adopt(job))
+        assert second.reader.model.startswith("learned ") and second.learner.base == tiny_path
+    with started_again(opened) as third:
+        assert not third.jobs.newest_first()
+
+
+def test_a_model_of_a_stranger_without_a_true_gain_is_not_offered(opened, tiny_model):
+    place = opened.learner.place / "theirs"
+    make_marked(place)
+    save_model(replace(tiny_model, card={"fine_tuned": {"change": {"cer": "much"}}}), place / MODEL)
+    with started_again(opened) as second:
+        assert not second.jobs.newest_first() and not place.exists()
+
+
+def test_a_model_that_was_discarded_is_not_offered_any_more(opened, tiny_path):
     job = has_learned(opened, tiny_path)
     opened.learner.discard(job)
     assert job.result is None and "discarded" in job.message
@@ -111,11 +159,11 @@ def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_pa
 
 def test_a_model_learned_from_the_shipped_one_is_none_of_an_earlier_base(opened, tiny_path):
     for base in (tiny_path, SHIPPED):
-        opened.learner.base = base
+        keep_base(tiny_path.parent, base)
         job = has_learned(opened, learned := tiny_path.with_name(MODEL))
         learned.write_bytes(tiny_path.read_bytes())
         ended(opened, opened.learner.adopt(job))
-        assert base_of(opened.workspace.folder) == base
+        assert base_of(opened.workspace.folder / FOLDER) == base == opened.learner.base
 
 
 def test_an_index_is_built_anew_with_the_model_that_is_adopted(opened, tiny_model, tmp_path):

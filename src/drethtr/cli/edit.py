@@ -26,7 +26,7 @@ from drethtr.cli.progress import say
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.journal import ADDRESS, FOLDER
-from drethtr.editing.learner import adopted_in
+from drethtr.editing.learner import LEARN, adopted_in
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import image_folder, passed_over
@@ -105,7 +105,8 @@ def edit(
                     Timer(0.5, webbrowser.open, [shown]).start()
                 serving(app, PATIENCE).run([door])
             kept = "everything is saved" if folder else "the sample letter and your changes to it are deleted"
-            typer.echo(f"Stopped; {kept}.", err=True)
+            unfinished = ", but the model had not finished learning" if session.jobs.running(LEARN) else ""
+            typer.echo(f"Stopped; {kept}{unfinished}.", err=True)
 
 
 def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:

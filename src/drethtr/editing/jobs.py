@@ -13,7 +13,7 @@ from drethtr.base.errors import DrethtrError
 from drethtr.editing.workspace import Workspace
 
 KEPT = 50
-"""How many finished jobs are kept."""
+"""How many finished jobs are kept, apart from those with a result: what was learned."""
 
 
 class Cancelled(Exception):
@@ -95,7 +95,7 @@ class Jobs:
         with self.lock:
             job = Job(str(next(self.numbers)), kind, total=total)
             self.all[job.id] = job
-            ended = [id for id, one in self.all.items() if one.state.ended]
+            ended = [id for id, one in self.all.items() if one.state.ended and one.result is None]
             for id in ended[: max(0, len(ended) - KEPT)]:
                 del self.all[id]
         self.notify(job)

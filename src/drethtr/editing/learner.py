@@ -1,7 +1,7 @@
 """Learns from confirmed lines: fine-tunes a model in another process, which measures the gain by cross-fitting.
 
-The gain is shown before the new model is adopted. An adopted model is a file in the folder, which every command takes
-as `--model`.
+The gain is shown before the new model is adopted; until then, or until it is discarded, it is offered after each start.
+An adopted model is a file in the folder, which every command takes as `--model`.
 """
 
 import json
@@ -13,18 +13,19 @@ from dataclasses import replace
 from importlib.util import find_spec
 from os import getpid
 from pathlib import Path
+from secrets import token_hex
 from shutil import copyfile
 from threading import RLock, Thread
 from typing import Any
 
-from drethtr.base.errors import NOTHING_BETTER, DataError
+from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
 from drethtr.base.files import atomic_write, write_own
-from drethtr.base.links import make_marked, refuse_foreign, remove_marked, text_of_own
+from drethtr.base.links import is_own, make_marked, refuse_foreign, remove_marked, text_of_own
 from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import png_of, store_parquet
 from drethtr.datasets.sample import Sample
-from drethtr.editing.jobs import Job, Jobs
+from drethtr.editing.jobs import Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
@@ -61,7 +62,8 @@ STEPS = 100
 """Progress steps of a job."""
 
 BASE = "base.txt"
-"""A file beside the journal that names the base of the adopted model; without it, the base is the shipped model."""
+"""A file that names the base of the learned model in its folder, beside the journal that of the adopted one; without
+it, the base is the shipped model."""
 
 MAX_PATH = 4096  # the limit of Linux; the folder may come from a stranger
 
@@ -97,16 +99,30 @@ class Learner:
         self.jobs = jobs
         self.reader = reader
         self.model = model or SHIPPED
-        self.base = base_of(workspace.folder) if self.adopted else self.model
+        self.base = base_of(workspace.folder / FOLDER) if self.adopted else self.model
         self.models: dict[str, Path] = {}
         self.thread: Thread | None = None
         self.lock = RLock()  # held while a job is started, adopted or discarded
-        for left in self.folder_of("").glob("*"):  # models of earlier runs that nobody adopted
-            remove_marked(left)
+        self.place = workspace.folder / FOLDER / LEARN  # has a folder for each model that is learned
+        for left in self.place.glob("*"):
+            if not self.offer(left):
+                remove_marked(left)
 
-    def folder_of(self, job: str) -> Path:
-        """The folder of a job."""
-        return self.workspace.folder / FOLDER / LEARN / job
+    def offer(self, place: Path) -> bool:
+        """Offer a model that an earlier run has learned, and nobody adopted or discarded; False if there is none."""
+        try:
+            target = adopted_in(place)
+            if target is None or not (is_own(self.place) and is_own(place)):
+                return False
+            refuse_foreign(target)
+            result = gain_of(load_named(target, None).card["fine_tuned"])
+            json.dumps(result, allow_nan=False)  # as the folder may come from a stranger
+        except (OSError, DrethtrError, LookupError, TypeError, ValueError, AttributeError):
+            return False
+        job = self.jobs.new(LEARN, STEPS)
+        self.models[job.id] = target
+        self.jobs.update(job, state=State.DONE, done=STEPS, result=result, message="learned")
+        return True
 
     @property
     def adopted(self) -> str | None:
@@ -152,11 +168,12 @@ class Learner:
 
     def run(self, job: Job, adapter: bool) -> None:
         """Run a job, in its own thread."""
-        place = self.folder_of(job.id)
+        place = self.place / token_hex(8)
         with self.jobs.in_progress(job, cancelled="nothing was changed"):
             self.jobs.update(job, message="gathering confirmed lines")
             try:
                 make_marked(place)
+                keep_base(place, self.base)
                 lines = gather(self.workspace, job.check)
                 adapter = adapter and self.base == SHIPPED  # an adapter finds only the shipped model from any place
                 target = place / (ADAPTER if adapter else MODEL)
@@ -183,18 +200,17 @@ class Learner:
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
         self.jobs.update(job, message=f"learning from {len(lines)} lines: twice to measure, then from all")
-        for _ in self.finetune(job, arguments):
+        for _ in self.finetune(job, arguments, data.with_name("log.txt")):
             self.jobs.update(job, done=round(STEPS * trained_share(target.with_suffix(".run"))))
         return target.exists()
 
-    def finetune(self, job: Job, arguments: Sequence[str]) -> Iterator[None]:
+    def finetune(self, job: Job, arguments: Sequence[str], log: Path) -> Iterator[None]:
         """Run `drethtr model finetune`, and yield regularly until it ends; it is terminated if the job is cancelled.
 
         Raises:
             Cancelled: if the job is.
             DataError: with the last line of its output, if it fails.
         """
-        log = self.folder_of(job.id) / "log.txt"
         command = drethtr_command(["model", "finetune", *arguments, "--device", self.device])
         with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
@@ -228,12 +244,15 @@ class Learner:
             try:
                 with claimed(file), atomic_write(file) as unfinished:
                     copyfile(target, unfinished)
-                    self.keep_base()  # before the model takes its name, so that it never names another base
+                    base = base_of(target.parent)
+                    keep_base(
+                        self.workspace.folder / FOLDER, base
+                    )  # before the model takes its name, so that it never names another base
             except OSError as error:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
             other.unlink(missing_ok=True)  # an earlier adopted model, which the next start might use
-            self.model = file
+            self.model, self.base = file, base
             before = self.reader.recognizer
             self.reader.use(recognizer)
             self.reader.executor.submit_background(lambda: self.reader.index.renew(before, recognizer))
@@ -241,23 +260,11 @@ class Learner:
             self.discard(job)
             return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
 
-    def keep_base(self) -> None:
-        """Record the base of the adopted model, see `BASE`.
-
-        Raises:
-            OSError: if it cannot be written.
-        """
-        file = self.workspace.folder / FOLDER / BASE
-        if self.base == SHIPPED:
-            file.unlink(missing_ok=True)
-        else:
-            write_own(file, str(self.base.resolve()))
-
     def discard(self, job: Job) -> None:
         """Remove the model of a job, which is then no longer offered; an adopted copy stays."""
         with self.lock:
-            if self.models.pop(job.id, None) is not None:
-                remove_marked(self.folder_of(job.id))
+            if (target := self.models.pop(job.id, None)) is not None:
+                remove_marked(target.parent)
                 if job.result is not None and not job.result.get("adopted"):
                     self.jobs.update(job, result=None, message="The new model was discarded.")
 
@@ -285,7 +292,7 @@ def gather(workspace: Workspace, check: Callable[[], None]) -> list[tuple[str, s
 
 
 def adopted_in(folder: Path) -> Path | None:
-    """The model that was adopted in a folder; None if there is none."""
+    """The model or adapter with the name of an adopted one in a folder; None if there is none."""
     return next((folder / name for name in (ADAPTER, MODEL) if (folder / name).is_file()), None)
 
 
@@ -295,9 +302,21 @@ def drethtr_command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-P", "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]
 
 
-def base_of(folder: Path) -> Path:
-    """The model that the adopted one in a folder was learned from; the shipped one if that is not known, or gone."""
-    path = Path(text_of_own(folder / FOLDER / BASE, MAX_PATH))
+def keep_base(place: Path, base: Path) -> None:
+    """Record the base of a learned model, see `BASE`.
+
+    Raises:
+        OSError, DataError: if it cannot be written.
+    """
+    if base == SHIPPED:
+        (place / BASE).unlink(missing_ok=True)
+    else:
+        write_own(place / BASE, str(base.resolve()))
+
+
+def base_of(place: Path) -> Path:
+    """The model that `keep_base` recorded; the shipped one if that is not known, or gone."""
+    path = Path(text_of_own(place / BASE, MAX_PATH))
     with suppress(OSError, ValueError):
         if path.is_absolute() and path.is_file():
             return path
@@ -313,7 +332,7 @@ def gain_of(card: Mapping[str, Any]) -> dict[str, Any]:
         "by_page": card["validation_by_page"],
         **{f"{rate}_before": round(before[rate], 4) for rate in ("cer", "wer")},
         **{f"{rate}_after": round(after[rate], 4) for rate in ("cer", "wer")},
-        "change": change,
+        "change": {key: None if value is None else float(value) for key, value in change.items()},
         "better": change["cer"] < 0 and change["wer"] <= 0,
         "adopted": False,
         "file": None,
