@@ -7,6 +7,9 @@ from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
+from drethtr.editing import Workspace
+from drethtr.editing.journal import FOLDER
+from drethtr.editing.reader import AGAIN
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import load_model, save_record
@@ -15,9 +18,11 @@ from drethtr.recognition.model.file import load_model, save_record
 def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
     for name in ("c.png", "d.png"):
         scan(2).image.save(folder / name)
+    with Workspace.open(folder) as workspace:
+        (folder / FOLDER / AGAIN).write_text(next(iter(workspace.folder_pages)))
     with served(folder, tiny_path) as site:
         tab = open_tab(site)
-        tab.get_by_text("2 pages not read").wait_for()
+        tab.get_by_text("2 pages not read, 1 page to be read again").wait_for()
         tab.get_by_role("link", name="c.png").click()
         tab.get_by_role("button", name="Read this page").click()
         tab.locator(".line").first.wait_for()
@@ -25,6 +30,7 @@ def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
         tab.get_by_text("1 page not read").wait_for()
         tab.get_by_role("button", name="Read", exact=True).click()
         tab.locator(".card[data-status=unread]").wait_for(state="detached")
+        tab.locator(".reading").wait_for(state="detached")
         assert len(list(folder.glob("*.page.xml"))) == 4
 
 

@@ -187,9 +187,31 @@ def test_a_cancelled_job_keeps_what_it_has_read(opened):
     job = opened.jobs.new("read", 1)
     job.cancelled.set()
     opened.reader.executor.submit_background(
-        lambda: opened.reader.run_job(job, list(opened.workspace.folder_pages), again=True)
+        lambda: opened.reader.run_job(job, list(opened.workspace.folder_pages))
     ).result(60)
     assert job.state is State.CANCELLED and len(texts(opened)) == 4
+
+
+def test_pages_that_were_not_read_again_when_the_editor_ended_are_at_the_next_start(opened, tiny_path):
+    ended(opened, opened.reader.read_pages())
+    pages = [id_of(opened, name) for name in ("b.png", "a.png")]
+    before, read_lines, begun = texts(opened), opened.reader.readings, Event()
+
+    def slowly(*arguments):
+        begun.set()
+        assert opened.jobs.running("read").cancelled.wait(60)
+        return read_lines(*arguments)
+
+    opened.reader.readings = slowly
+    job = opened.reader.read_pages(pages, again=True)
+    assert begun.wait(60) and not opened.jobs.cancel(job)
+    assert ended(opened, job).state is State.CANCELLED and opened.status()["again"] == 2
+    recognizer = Recognizer.load(tiny_path)
+    with Session(opened.workspace, recognizer, segmentation_named("projection")) as later:
+        job = ended(later, later.reader.read_pages())
+        assert (job.done, job.total) == (2, 2) and later.status()["again"] == 0 and texts(later) != before
+    with Session(opened.workspace, recognizer, segmentation_named("projection")) as last:
+        assert ended(last, last.reader.read_pages()).total == 0
 
 
 def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):

@@ -7,12 +7,14 @@ since.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from threading import Lock
 
 import numpy as np
 
 from drethtr.base.arrays import Floats
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.files import file_mark
+from drethtr.base.files import file_mark, write_own
+from drethtr.base.links import text_of_own
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
@@ -25,7 +27,7 @@ from drethtr.editing.executor import PriorityExecutor
 from drethtr.editing.folder_pages import FolderPage, changed_at
 from drethtr.editing.index import FolderIndex, LineRead
 from drethtr.editing.jobs import Job, Jobs
-from drethtr.editing.journal import Change
+from drethtr.editing.journal import FOLDER, MAX_VALUE, Change
 from drethtr.editing.new_lines import NewLines
 from drethtr.editing.page_files import OpenLine, OpenPage
 from drethtr.editing.repairs import Replace
@@ -49,6 +51,9 @@ READ = "read"
 MAX_PRIORITIZED = 20
 """How many recently viewed pages are read first."""
 
+AGAIN = "again.txt"
+"""A file beside the journal with the ids of pages that are still to be read again, also after a restart."""
+
 
 class Reader:
     """Reads the pages of a folder with one recognizer."""
@@ -66,6 +71,8 @@ class Reader:
         self.segmentation = index.segmentation
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
+        self.lock = Lock()  # held while `again` is changed
+        self.again = frozenset(text_of_own(workspace.folder / FOLDER / AGAIN, MAX_VALUE).split())
         self.failed: dict[str, str] = {}  # marks of scans at the time when their pages could not be read
         self.new_lines = NewLines(self.executor, self.read_new)
         self.on_model_change: list[Callable[[Recognizer], object]] = []
@@ -92,15 +99,33 @@ class Reader:
         self.executor.shutdown()
 
     def read_pages(self, page_ids: Sequence[str] | None = None, *, again: bool = False) -> Job:
-        """Read pages in the background; by default all that have not been read.
+        """Read pages in the background; by default all that have not been read, or were not read again as asked.
 
         Args:
             again: Whether also to read lines that were read before, unless a person has touched them.
         """
-        chosen = list(self.unread() if page_ids is None else page_ids)
+        chosen = list(dict.fromkeys([*self.unread(), *self.left_to_read_again()]) if page_ids is None else page_ids)
+        if again:
+            self.keep_again(asked=chosen)
         job = self.jobs.new(READ, len(chosen))
-        self.executor.submit_background(lambda: self.run_job(job, chosen, again=again))
+        self.executor.submit_background(lambda: self.run_job(job, chosen))
         return job
+
+    def left_to_read_again(self) -> list[str]:
+        """The pages that are still to be read again, apart from those that cannot be read."""
+        return [
+            id
+            for id, page in self.workspace.folder_pages.items()
+            if id in self.again and page.source is not None and id not in self.workspace.unreadable
+        ]
+
+    def keep_again(self, asked: Collection[str] = (), done: Collection[str] = ()) -> None:
+        """Keep which pages are still to be read again, also for the next start, unless the disk is full."""
+        with self.lock:
+            before, self.again = self.again, self.again.union(asked).difference(done)
+            if self.again != before:
+                with suppress(DataError):
+                    write_own(self.workspace.folder / FOLDER / AGAIN, "\n".join(sorted(self.again)))
 
     def unread(self) -> Iterable[str]:
         """The pages on which nothing has been read. Lines of other pages may be empty on purpose."""
@@ -112,7 +137,7 @@ class Reader:
         """Read a page before others of the running job, because somebody is viewing it."""
         self.prioritized = [*self.prioritized[-MAX_PRIORITIZED:], page_id]
 
-    def run_job(self, job: Job, page_ids: list[str], *, again: bool) -> None:
+    def run_job(self, job: Job, page_ids: list[str]) -> None:
         """Read pages one after the other, until all are read or the job is cancelled."""
         failed = []
         with self.jobs.in_progress(job, cancelled="{} of {} pages were read"):
@@ -129,7 +154,10 @@ class Reader:
                 if self.workspace.unreadable.pop(page_id, None) is not None:
                     self.workspace.notify_page(page, "read")  # reading notifies only of what it changes
                 try:
-                    self.read_page(page, job, again=again)
+                    recognizer = self.recognizer
+                    self.read_page(page, job, again=page_id in self.again)
+                    if self.recognizer is recognizer:  # or another was adopted, with which all pages are read again
+                        self.keep_again(done=[page_id])
                 except DrethtrError as error:
                     self.workspace.unreadable[page_id], self.failed[page_id] = error.reason, mark
                     self.workspace.notify_page(page, "read")

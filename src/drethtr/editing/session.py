@@ -108,6 +108,7 @@ class Session:
             "afresh": AFRESH,
             "pages": len(pages),
             "uncounted": pages.count(None),
+            "again": len(self.reader.left_to_read_again()),
             "lines": {status: sum(summary.counts[status] for summary in readable) for status in Status},
             "learn": {"confirmed": confirmed, "needed": MIN_CONFIRMED, "possible": why is None, "why": why},
             "history_error": self.workspace.journal.error,

@@ -68,6 +68,10 @@ export function Overview({ status, jobs, people, selection, select, words, searc
   }, [pages, filter, order, wanted]);
   const isManager = status.role === "manage";
   const unread = pages?.filter((page) => page.counted && page.status === "unread" && !page.error).length ?? 0;
+  const left = [
+    unread > 0 && `${counted(unread, "page")} not read`,
+    status.again > 0 && `${counted(status.again, "page")} to be read again`,
+  ].filter(Boolean);
   const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   // Shift selects all pages from the one that was selected last to this one.
   const choose = (id, isRange) => {
@@ -89,9 +93,9 @@ export function Overview({ status, jobs, people, selection, select, words, searc
         return job?.state === "failed" && html`<p class="hint flag" role="alert">${told}: ${job.error}</p>`;
       })}
       ${
-        unread > 0 &&
+        left.length > 0 &&
         !isReading &&
-        html`<div class="reading"><span>${counted(unread, "page")} not read</span>
+        html`<div class="reading"><span>${left.join(", ")}</span>
         ${isManager && html`<button type="button" onClick=${() => attempt(api.read())}>Read</button>`}</div>`
       }
       <div class="tools">
