@@ -14,6 +14,7 @@ from drives import needs_compiler, run_without_locks
 from hostile_files import in_circles, journal_of_several
 from made_pages import TEXTS, blank, write
 
+from drethtr.base.database import connect
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
 from drethtr.pages.segmentation import segmentation_named
@@ -147,6 +148,18 @@ def test_an_index_whose_maker_was_killed_at_once_is_made_again(build, tmp_path):
         database.execute("PRAGMA journal_mode = WAL")
     assert (tmp_path / "a.sqlite").stat().st_size > 0
     assert build() == 2
+
+
+def test_a_new_index_for_which_the_disk_is_too_full_leaves_no_file(recognizer, tmp_path, monkeypatch):
+    def on_a_full_disk(*given, **options):
+        database = connect(*given, **options)
+        database.execute("PRAGMA max_page_count = 1")
+        return database
+
+    monkeypatch.setattr("drethtr.search.store.connect", on_a_full_disk)
+    with pytest.raises(DataError, match="disk is full"):
+        open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("projection"))
+    assert not list(tmp_path.glob("a.sqlite*"))
 
 
 def test_one_process_writes_while_others_read(built, recognizer, tmp_path):

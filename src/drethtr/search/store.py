@@ -10,14 +10,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from drethtr.base.database import Database, connect
+from drethtr.base.database import BESIDE, Database, connect
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.links import followed
 from drethtr.base.locks import refuse_no_locks
@@ -113,8 +113,9 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise DataError(f"there is no folder {path.parent}", path)
+        is_new = not path.exists()
         store = cls(path, opened(path, wait=0 if alone else WAIT_FOR_PAGE, create=True), made_with, alone)
-        with store.closed_after_errors():
+        with removed_after_errors(path) if is_new else nullcontext(), store.closed_after_errors():
             # Checked before anything is written, so that no other program's database is changed; then again under the
             # lock, as another writer may have made the tables in between.
             with store.guarded():
@@ -186,7 +187,7 @@ class Store:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
+            if is_busy(error):
                 refuse_no_locks(self.path.parent)
                 raise DataError("another process is writing it; wait until it has finished", self.path) from error
             raise DataError(f"cannot be used: {error}", self.path) from error
@@ -422,6 +423,23 @@ class Store:
                     self.database.execute("BEGIN IMMEDIATE")
                     complete_tables(self.database)
             self.database.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+@contextmanager
+def removed_after_errors(path: Path) -> Iterator[None]:
+    """Remove a new file that cannot be written, as on a full disk, unless another process writes it."""
+    try:
+        yield
+    except DataError as error:
+        if isinstance(error.__cause__, sqlite3.OperationalError) and not is_busy(error.__cause__):
+            for ending in ("", *BESIDE):
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+        raise
+
+
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether another process uses the file."""
+    return "locked" in str(error) or "busy" in str(error)
 
 
 def opened(path: Path, *, wait: float = WAIT, create: bool = False) -> Database:
