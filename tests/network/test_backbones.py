@@ -139,7 +139,7 @@ NAMES = Path(__file__).parent / "fixtures" / "efficientnet_v2_s.tsv"
 def test_parameters_are_named_and_shaped_as_in_the_published_weights():
     backbone = BACKBONES.build(EfficientNetV2S(dropout=0.3))
     ours = {name: "x".join(map(str, tensor.shape)) or "scalar" for name, tensor in backbone.state_dict().items()}
-    assert ours == dict(line.split("\t") for line in NAMES.read_text().splitlines())
+    assert ours == dict(f"features.{line}".split("\t") for line in NAMES.read_text().splitlines())
     assert sum(parameter.numel() for parameter in backbone.parameters()) == 20_177_056
 
 

@@ -64,7 +64,7 @@ def published():
     for line in BACKBONE.read_text().splitlines():
         name, shape = line.split("\t")
         size = () if shape == "scalar" else tuple(map(int, shape.split("x")))
-        shapes["feature_extractor.features.0." + name.removeprefix("features.")] = size
+        shapes[f"feature_extractor.features.0.{name}"] = size
     assert len(shapes) == 929
     return {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
 
