@@ -4,6 +4,7 @@ import random
 import zlib
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from edited_folders import foreign, put_page
 
@@ -17,6 +18,7 @@ from drethtr.editing.journal import Change
 from drethtr.editing.layout import Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
 from drethtr.editing.page_files import Stale
 from drethtr.editing.repairs import ByColumns, ByRows, Replace, Table, TwoPages
+from drethtr.layout.turn import turn_points
 
 CONTEXT = PageContext("p", True, lambda line, file: None)
 
@@ -44,13 +46,19 @@ def middle(file, line="l0"):
     return (left + right) // 2, y
 
 
-def with_lines(file, *places, texts=None):
-    """The file with other lines: (left, right, baseline) each, in the order given."""
+def on_scan(points, quarters):
+    """Points of an upright page on a scan of 700 x 340 pixels that must be turned to the left so many times."""
+    size = (340, 700) if quarters % 2 else (700, 340)
+    return tuple(map(tuple, turn_points(np.array(points), -quarters, *size).tolist()))
+
+
+def with_lines(file, *places, texts=None, quarters=0):
+    """The file with other lines: (left, right, baseline) each, in the order given, on a scan that is turned."""
     new = [
         TextLine(
             f"n{number}",
-            ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8)),
-            ((left, y), (right, y)),
+            on_scan(((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8)), quarters),
+            on_scan(((left, y), (right, y)), quarters),
             Transcription(f"text {number}", 0.9),
         )
         for number, (left, right, y) in enumerate(places)
@@ -231,15 +239,23 @@ def test_an_opening_that_alternates_becomes_two_pages(file):
     assert len(changed.lines) == 4
 
 
-def test_on_a_scan_that_is_upside_down_left_is_right(file):
-    turned = with_lines(file, (680, 380, 60), (320, 20, 60), (680, 380, 90), (320, 20, 90))
-    assert ids(TwoPages().done(turned, CONTEXT).file) == ["n2", "n0", "n3", "n1"]
-    table = Table(columns=(((350, 0), (350, 400)),), rows=(((0, 75), (690, 75)),)).done(turned, CONTEXT).file
-    assert ids(table) == ["n2", "n3", "n0", "n1"]
-    drawn = Draw(((680, 75), (380, 75))).done(table, CONTEXT)
-    assert ids(drawn.file).index(drawn.lines[0]) == 1
-    divided = SetRegion(("n1",)).done(with_lines(file, (680, 20, 180), (680, 20, 120), (680, 20, 60)), CONTEXT).file
-    assert regions(divided) == [["n0"], ["n1"], ["n2"]]
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_on_a_scan_that_is_turned_left_and_above_are_those_of_the_writing(file, quarters):
+    width = 340 if quarters % 2 else 700
+    middle = width // 2
+    left, right = (20, middle - 20), (middle + 20, width - 20)
+    turned = with_lines(file, (*right, 60), (*left, 60), (*right, 90), (*left, 90), quarters=quarters)
+    assert ids(TwoPages().done(turned, CONTEXT).file) == ["n1", "n3", "n0", "n2"]
+    gap, line, drawn = (
+        on_scan(stroke, quarters)
+        for stroke in (((middle, 0), (middle, 120)), ((0, 75), (width, 75)), ((right[0], 75), (right[1], 75)))
+    )
+    table = Table(columns=(gap,), rows=(line,)).done(turned, CONTEXT).file
+    assert ids(table) == ["n1", "n0", "n3", "n2"]
+    changed = Draw(drawn).done(table, CONTEXT)
+    assert ids(changed.file).index(changed.lines[0]) == 2
+    column = with_lines(file, *((20, 300, y) for y in (60, 120, 180)), quarters=quarters)
+    assert regions(SetRegion(("n1",)).done(column, CONTEXT).file) == [["n0"], ["n1"], ["n2"]]
 
 
 def test_a_page_of_one_side_is_no_opening(file):
@@ -274,6 +290,11 @@ def test_strokes_make_a_table_of_fragments(file):
     cells = [region.cell for region in table.page.regions]
     assert [(cell.row, cell.column) for cell in cells] == [(row, column) for row in range(5) for column in range(4)]
     assert corners(table) == sorted(corners(table), key=lambda corner: (corner[1], corner[0]))
+    below = SetRegion((table.page.lines[-1].id,)).done(table, CONTEXT).file
+    cells, note = below.page.regions[:-1], below.page.regions[-1]
+    for region in (cells[0], cells[-1]):
+        moved = MoveRegion(region.id, after=note.id).done(below, CONTEXT).file
+        assert [one.id for one in moved.page.regions] == [note.id, *(one.id for one in cells)]
     drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), CONTEXT).file
     assert {(region.cell.row, region.cell.column) for region in drawn.page.regions} == {
         (row, column) for row in (0, 1) for column in range(4)

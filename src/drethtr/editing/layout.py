@@ -315,7 +315,7 @@ class Dissolve(Action):
 
 @dataclass(frozen=True)
 class MoveRegion(Action):
-    """Move a region after another one, or to the beginning."""
+    """Move a region, or the whole table of a cell, after another region, or to the beginning."""
 
     name = "order"
     region: str
@@ -323,10 +323,13 @@ class MoveRegion(Action):
 
     def done(self, file: PageFile, context: PageContext) -> Changed:
         regions = {region.id: region for region in file.page.regions}
-        if self.region not in regions or self.after == self.region or (self.after and self.after not in regions):
+        cell = regions[self.region].cell if self.region in regions else None
+        tables = {id: region.cell.table for id, region in regions.items() if region.cell}
+        chosen = [id for id in regions if id == self.region or (cell and tables.get(id) == cell.table)]
+        others = [id for id in regions if id not in chosen]
+        if not chosen or (self.after and self.after not in others):
             raise DataError("there is no such region, or it is the same")
-        others = [region for region in regions.values() if region.id != self.region]
-        start = 0 if self.after is None else others.index(regions[self.after]) + 1
-        chosen = regions[self.region]
-        order = [*others[:start], chosen, *others[start:]]
-        return arranged(file, order, [line.id for line in chosen.lines], self.name, context)
+        start = 0 if self.after is None else others.index(self.after) + 1
+        order = [regions[id] for id in (*others[:start], *chosen, *others[start:])]
+        lines = [line.id for id in chosen for line in regions[id].lines]
+        return arranged(file, order, lines, self.name, context)

@@ -9,7 +9,7 @@ import numpy as np
 
 from drethtr.base.arrays import Floats
 from drethtr.documents.page import TextLine
-from drethtr.documents.points import Points, twice_area
+from drethtr.documents.points import Box, Points, box_around, twice_area
 from drethtr.images.geometry import length_of
 from drethtr.layout.turn import quarters_of
 
@@ -176,22 +176,22 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
 def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
     """The id of the line after which to insert a new one.
 
-    That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above; see
-    `side_of`.
+    That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above; all as
+    the page is read.
     """
-    side = side_of(lines)
-    left, right = sorted(side * edge(x for x, _ in baseline) for edge in (min, max))
-    row = side * row_of(baseline)
+    quarters = quarters_of_page(lines)
+    baseline = as_read(baseline, quarters)
+    left, right = (edge(x for x, _ in baseline) for edge in (min, max))
+    row = row_of(baseline)
     found: list[tuple[int, float, str]] = []
     for line in lines:
-        if (box := line.box) is None:
+        if (box := box_as_read(line, quarters)) is None:
             continue
-        own = side * (row_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2)
-        begin, end = sorted((side * box.left, side * box.right))
-        if end <= (left + right) / 2 and abs(own - row) < box.height / 2:
-            found.append((2, float(end), line.id))
+        own = row_of(as_read(line.baseline, quarters)) if line.baseline else (box.top + box.bottom) / 2
+        if box.right <= (left + right) / 2 and abs(own - row) < box.height / 2:
+            found.append((2, float(box.right), line.id))
         elif own <= row:
-            found.append((int(begin < right and end > left), own, line.id))
+            found.append((int(box.left < right and box.right > left), own, line.id))
     return max(found)[2] if found else None
 
 
@@ -210,6 +210,13 @@ def quarters_of_page(lines: Iterable[TextLine]) -> int:
     return max(lengths, key=lengths.__getitem__, default=0)
 
 
-def side_of(lines: Iterable[TextLine]) -> int:
-    """-1 if most lines are upside down, so that left is right and above is below on the scan; else 1."""
-    return -1 if quarters_of_page(lines) == 2 else 1
+def as_read(points: Points, quarters: int) -> Points:
+    """Points after their page was turned to the left so many times by 90 degrees, around its upper left corner."""
+    for _ in range(quarters % 4):
+        points = tuple((y, -x) for x, y in points)
+    return points
+
+
+def box_as_read(line: TextLine, quarters: int) -> Box | None:
+    """The bounding box of a line on a page that is turned by `as_read`."""
+    return None if (box := line.box) is None else box_around(as_read(box.polygon(), quarters))

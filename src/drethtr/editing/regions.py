@@ -8,7 +8,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing.changes import Changed, PageContext
 from drethtr.editing.journal import Change
-from drethtr.editing.places import side_of
+from drethtr.editing.places import box_as_read, quarters_of_page
 
 
 def with_free_ids(file: PageFile, regions: Sequence[Region]) -> list[Region]:
@@ -49,8 +49,9 @@ def parts_beside(region: Region, lines: Sequence[TextLine]) -> list[Region]:
     start = next((place for place, line in enumerate(region.lines) if line in lines), 0)
     end = start + len(lines)
     before, after = region.lines[:start], region.lines[end:]
-    side = side_of(region.lines)
-    rows = [[side * (line.box.top + line.box.bottom) for line in part if line.box] for part in (before, lines, after)]
+    quarters = quarters_of_page(region.lines)
+    boxes = [[box_as_read(line, quarters) for line in part] for part in (before, lines, after)]
+    rows = [[box.top + box.bottom for box in part if box] for part in boxes]
     if (
         region.lines[start:end] != tuple(lines)
         or not all(rows)

@@ -14,7 +14,7 @@ from drethtr.documents.points import Box, Points
 from drethtr.editing.changes import Changed, PageContext
 from drethtr.editing.journal import Change
 from drethtr.editing.layout import Action, Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
-from drethtr.editing.places import crossings, neighbor_before, side_of
+from drethtr.editing.places import as_read, box_as_read, crossings, neighbor_before, quarters_of_page
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
@@ -117,13 +117,13 @@ class TwoPages(Action):
     stroke: Points | None = None
 
     def done(self, file: PageFile, context: PageContext) -> Changed:
-        fold = self.stroke or fold_of(file.page)
+        quarters = quarters_of_page(file.page.lines)
+        fold = self.stroke or fold_of(file.page, quarters)
         across = [line for line in file.page.lines if crossings(line, fold)]
         cut = Cut(fold, tuple(line.id for line in across)).done(file, context) if across else Changed(file, (), ())
         left, right = list[Region](), list[Region]()
-        way = side_of(file.page.lines)
         for region in cut.file.page.regions:
-            sides = sides_of(region.lines, fold)[::way]
+            sides = sides_of(region.lines, fold, quarters)
             parts = [tuple(as_text(side)) if all(sides) else side for side in sides]
             if all(sides):
                 left.append(replace(region, lines=parts[0], polygon=None))
@@ -134,34 +134,38 @@ class TwoPages(Action):
         return Changed(done.file, cut.lines, (*done.notes, *cut.notes))
 
 
-def sides_of(lines: Sequence[TextLine], fold: Points) -> tuple[tuple[TextLine, ...], tuple[TextLine, ...]]:
-    """The lines left and right of a fold."""
-    (x, y), (end_x, end_y) = sorted((fold[0], fold[-1]), key=lambda point: point[1])
+def sides_of(
+    lines: Sequence[TextLine], fold: Points, quarters: int
+) -> tuple[tuple[TextLine, ...], tuple[TextLine, ...]]:
+    """The lines left and right of a fold, as the page is read."""
+    (x, y), (end_x, end_y) = sorted(as_read((fold[0], fold[-1]), quarters), key=lambda point: point[1])
     sides: tuple[list[TextLine], list[TextLine]] = ([], [])
     for line in lines:
-        middle, row = middle_of(line)
+        middle, row = middle_of(line, quarters)
         # Unlike `at`: a fold extends beyond the ends of the stroke.
         sides[middle > x + (end_x - x) * (row - y) / max(end_y - y, 1)].append(line)
     return tuple(sides[0]), tuple(sides[1])
 
 
-def fold_of(content: Page) -> Points:
-    """The fold of an opening: where the fewest lines cross the middle of the scan, in the middle of that gap.
+def fold_of(content: Page, quarters: int) -> Points:
+    """The fold of an opening: where the fewest lines cross the middle of the page as it is read, midway in that gap.
 
     Raises:
         DataError: if lines stand on one side only.
     """
-    boxes = [box for line in content.lines if (box := line.box)]
-    low, high = (round(share * content.width) for share in MIDDLE)
+    boxes = [box for line in content.lines if (box := box_as_read(line, quarters))]
+    start, end = as_read(((0, 0), (content.width, content.height)), quarters)
+    (left, right), (top, bottom) = map(sorted, zip(start, end, strict=True))
+    low, high = (round(left + share * (right - left)) for share in MIDDLE)
     edges = [low, high, *(edge for box in boxes for edge in (box.left, box.right) if low < edge < high)]
     gaps = []
-    for start, end in pairwise(sorted(edges)):
-        middle = (start + end) / 2
+    for begin, close in pairwise(sorted(edges)):
+        middle = (begin + close) / 2
         crossing = sum(box.left < middle < box.right for box in boxes)
-        gaps.append((crossing, -(end - start), abs(middle - content.width / 2), round(middle)))
+        gaps.append((crossing, begin - close, abs(middle - (left + right) / 2), round(middle)))
     _, _, _, x = min(gaps)
-    fold = ((x, 0), (x, content.height))
-    if not all(sides_of(content.lines, fold)):
+    fold = as_read(((x, top), (x, bottom)), -quarters)
+    if not all(sides_of(content.lines, fold, quarters)):
         raise DataError("there are lines on one side of the middle only; draw the fold as a cut instead")
     return fold
 
@@ -208,7 +212,10 @@ class Table(Action):
     def done(self, file: PageFile, context: PageContext) -> Changed:
         if not (self.columns or self.rows):
             raise DataError("draw at least one stroke between two columns or two rows")
-        ids = self.lines or tuple(line.id for line in file.page.lines if self.reaches(line))
+        quarters = quarters_of_page(file.page.lines)
+        columns, rows = (tuple(as_read(one, quarters) for one in part) for part in (self.columns, self.rows))
+        turned = replace(self, columns=columns, rows=rows)
+        ids = self.lines or tuple(line.id for line in file.page.lines if turned.reaches(line, quarters))
         notes, changed = list[Change](), list[str]()
         for stroke in self.columns:
             across = tuple(line.id for line in file.page.lines if line.id in ids and crossings(line, stroke))
@@ -220,11 +227,10 @@ class Table(Action):
         chosen = [line for line in file.page.lines if line.id in ids]
         if not chosen:
             raise DataError("no line lies between the ends of the strokes; choose the lines of the table first")
-        side = side_of(chosen)
-        rows = self.rows_among(chosen, side)
+        row_of = turned.rows_among(chosen, quarters)
         cells: dict[tuple[int, int], list[TextLine]] = {}
         for line in chosen:
-            cells.setdefault((rows[line.id], self.column_of(line, side)), []).append(line)
+            cells.setdefault((row_of[line.id], turned.column_of(line, quarters)), []).append(line)
         table = file.free_id("table")
         new = [
             Region(f"{table}_{row + 1}_{column + 1}", tuple(lines), kind=TABLE, cell=CellPlace(table, row, column))
@@ -235,25 +241,25 @@ class Table(Action):
         done = arranged(file, placed(file.page, regions, new), (), self.name, context)
         return Changed(done.file, tuple(dict.fromkeys(changed)), (*done.notes, *notes))
 
-    def reaches(self, line: TextLine) -> bool:
+    def reaches(self, line: TextLine, quarters: int) -> bool:
         """Whether a line lies beside the strokes between columns, or above or below those between rows."""
-        x, y = middle_of(line)
+        x, y = middle_of(line, quarters)
         tall = [[point[1] for point in stroke] for stroke in self.columns]
         wide = [[point[0] for point in stroke] for stroke in self.rows]
         return any(min(ends) <= y <= max(ends) for ends in tall) or any(min(ends) <= x <= max(ends) for ends in wide)
 
-    def column_of(self, line: TextLine, side: int) -> int:
-        """The column of a line: how many strokes are to its left; see `side_of`."""
-        x, y = middle_of(line)
-        return sum(side * at(stroke, y, 1) < side * x for stroke in self.columns)
+    def column_of(self, line: TextLine, quarters: int) -> int:
+        """The column of a line: how many strokes are to its left."""
+        x, y = middle_of(line, quarters)
+        return sum(at(stroke, y, 1) < x for stroke in self.columns)
 
-    def rows_among(self, lines: Sequence[TextLine], side: int) -> Mapping[str, int]:
+    def rows_among(self, lines: Sequence[TextLine], quarters: int) -> Mapping[str, int]:
         """The row of each line, by the strokes between rows or, without any, by what stands side by side."""
         if self.rows:
             return {
-                line.id: sum(side * at(stroke, x, 0) < side * y for stroke in self.rows)
+                line.id: sum(at(stroke, x, 0) < y for stroke in self.rows)
                 for line in lines
-                for x, y in [middle_of(line)]
+                for x, y in [middle_of(line, quarters)]
             }
         rows = in_table_rows(positions(lines))
         return {lines[one.number].id: number for number, row in enumerate(rows) for one in row}
@@ -274,9 +280,9 @@ def in_table_rows(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
     return [sorted(row, key=lambda place: place.left) for row in rows]
 
 
-def middle_of(line: TextLine) -> tuple[float, float]:
-    """The middle of a line."""
-    box = line.box
+def middle_of(line: TextLine, quarters: int = 0) -> tuple[float, float]:
+    """The middle of a line on the scan, or on a page that is turned by `as_read`."""
+    box = box_as_read(line, quarters)
     return ((box.left + box.right) / 2, (box.top + box.bottom) / 2) if box else (0.0, 0.0)
 
 

@@ -12,6 +12,7 @@ import { go } from "../route.js";
 import { useSetting } from "../settings.js";
 import { useMemo, useRef, useState } from "../vendor/hooks.js";
 import { Canvas } from "./canvas.js";
+import { groupsOf } from "./geometry.js";
 import { Icon } from "./icons.js";
 import { List } from "./list.js";
 import { effectOf, TOOLS, tableOf } from "./tools.js";
@@ -142,7 +143,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     open,
     region: (one) => {
       setRegion(one);
-      select(page.lines.filter((line) => line.region === one).map((line) => line.id));
+      select(groupsOf(page).find((group) => group.id === one).lines.map(({ line }) => line.id));
     },
     move: (body) => act({ do: "move", ...body }),
     moveRegion: (one, after) => act({ do: "move-region", region: one, after: after ?? null }),
@@ -151,7 +152,7 @@ export function Layout({ id, status, wanted, toolbar }) {
   };
   const makeTable = () => {
     if (!strokes.length) return;
-    act(tableOf(strokes, inOrder()));
+    act(tableOf(strokes, inOrder(), page.quarters));
     setStrokes([]);
     setTool("select");
   };

@@ -20,7 +20,7 @@ export function Shapes({ page, selected, region }) {
           const shape = one.polygon ?? boxAround(group, one);
           return (
             shape &&
-            html`<polygon key=${one.id} class="region" data-region=${one.id} data-chosen=${one.id === region ? "" : null}
+            html`<polygon key=${one.id} class="region" data-region=${one.id} data-chosen=${group.id === region ? "" : null}
             data-cell=${one.cell ? "" : null} style=${{ "--hue": HUES[place % HUES.length] }} points=${svgPoints(shape)} />`
           );
         }),

@@ -55,9 +55,9 @@ const several = (ids, make, least = 2) =>
     ? make(ids)
     : { say: least > 1 ? "The stroke touches fewer than two lines." : "There is no line in the box." };
 
-// Strokes of the table tool: upright ones stand between columns, the others between rows.
-export function tableOf(strokes, selected) {
-  const isUpright = ([[ax, ay], [bx, by]]) => Math.abs(by - ay) > Math.abs(bx - ax);
+// Strokes of the table tool: those that are upright on the turned page stand between columns, the others between rows.
+export function tableOf(strokes, selected, quarters = 0) {
+  const isUpright = ([[ax, ay], [bx, by]]) => Math.abs(by - ay) > Math.abs(bx - ax) === (quarters % 2 === 0);
   return {
     do: "table",
     columns: strokes.filter(isUpright),
