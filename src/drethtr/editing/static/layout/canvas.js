@@ -50,7 +50,7 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
       held.current = { kind: "pan", at: inFrame(event), from: inFrame(event), isTouch: event.pointerType === "touch" };
     else if (event.button) return;
     else if (event.target.dataset.handle !== undefined)
-      held.current = { kind: "handle", place: Number(event.target.dataset.handle), points: handles };
+      held.current = { kind: "handle", from: inFrame(event), place: Number(event.target.dataset.handle), points: handles };
     else held.current = { kind: "stroke", from: inFrame(event), points: [pointOf(event)], touched: [] };
     frame.current.setPointerCapture(event.pointerId);
   };
@@ -71,15 +71,15 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
     if (drag.kind === "pan") {
       view.current.pan(drag.at[0] - here[0], drag.at[1] - here[1]);
       drag.at = here;
-    } else if (drag.kind === "handle") drag.points = drag.points.with(drag.place, pointOf(event));
-    else if (drag.isMoved || Math.hypot(here[0] - drag.from[0], here[1] - drag.from[1]) > 4) {
+    } else if (drag.isMoved || Math.hypot(here[0] - drag.from[0], here[1] - drag.from[1]) > 4) {
       drag.isMoved = true;
       const point = pointOf(event);
+      if (drag.kind === "handle") drag.points = drag.points.with(drag.place, point);
+      else drag.points.push(point);
       if (FOLLOWING.includes(tool)) {
-        const along = linesAlong(page.lines, [drag.points.at(-1), point]);
+        const along = linesAlong(page.lines, drag.points.slice(-2));
         drag.touched.push(...along.filter((id) => !drag.touched.includes(id)));
       }
-      drag.points.push(point);
     }
     redraw();
   };
@@ -90,8 +90,9 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
     if (!drag) return;
     const isAdding = event.shiftKey || event.ctrlKey || event.metaKey;
     const isTap = drag.isTouch && Math.hypot(drag.at[0] - drag.from[0], drag.at[1] - drag.from[1]) < 6;
-    if (drag.kind === "handle") on.place(drag.points, tool === "polygon");
-    else if (isTap || (drag.kind === "stroke" && tool === "select" && !drag.isMoved))
+    if (drag.kind === "handle") {
+      if (drag.isMoved) on.place(drag.points, tool === "polygon");
+    } else if (isTap || (drag.kind === "stroke" && tool === "select" && !drag.isMoved))
       on.click(lineAt(page.lines, pointOf(event))?.id ?? null, isAdding);
     else if (drag.kind === "stroke" && drag.isMoved) {
       if (tool === "select") on.select(drag.points, isAdding);
