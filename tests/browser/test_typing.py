@@ -135,6 +135,17 @@ def test_undo_is_the_browsers_own_even_after_saving(page, folder):
     assert lines(folder)[0][0] == TEXTS[0]
 
 
+def test_what_the_browser_takes_back_in_another_line_is_all_that_is_undone(page, folder):
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    page.keyboard.press("Control+z")
+    page.locator(".saved[data-state=saving]").wait_for()
+    wait_until_saved(page)
+    assert texts(page)[0] == lines(folder)[0][0] == TEXTS[0]
+
+
 def test_a_pause_saves(page, folder):
     page.keyboard.type("Oh ")
     page.locator(".saved[data-state=saving]").wait_for()

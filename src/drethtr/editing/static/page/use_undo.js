@@ -27,15 +27,15 @@ export function useUndo(store, { enter }, attempt) {
       run();
       return true;
     }
-    // Whether the browser's own undo has anything to take back cannot be asked. It fires an input event at once if so;
-    // if none has come by the next turn of the event loop, the step is ours.
+    // Whether the browser's own undo has anything to take back cannot be asked. It fires an input event at once if so,
+    // perhaps in another line; if none has come by the next turn of the event loop, the step is ours.
     isLeft.current = true;
     const did = ({ inputType }) => {
       if (inputType?.startsWith("history")) isLeft.current = false;
     };
-    event.target.addEventListener("input", did, { once: true });
+    addEventListener("input", did, { once: true });
     setTimeout(() => {
-      event.target.removeEventListener("input", did);
+      removeEventListener("input", did);
       if (isLeft.current) run();
     });
     return true;
