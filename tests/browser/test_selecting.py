@@ -1,6 +1,6 @@
 """The overview as a work list: pages are found, filtered, selected, confirmed; others are seen where they are."""
 
-from browser_steps import enter, served
+from browser_steps import address_of, arrived, enter, served
 from edited_folders import put_page, scan
 from made_pages import TEXTS
 
@@ -108,3 +108,7 @@ def test_on_a_phone_a_page_shows_the_end_of_its_name(tmp_path, tiny_path, open_t
         assert start.inner_text() + end.inner_text() == f"{name}.png"
         box, whole = end.bounding_box(), tab.locator(".where").bounding_box()
         assert box["x"] + box["width"] <= whole["x"] + whole["width"] + 1
+
+
+def test_an_address_that_was_cut_off_within_a_character_opens_its_page(site, open_tab):
+    arrived(open_tab(f"{address_of(site, 'a.png')}#%E"))

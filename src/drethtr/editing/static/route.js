@@ -9,14 +9,23 @@ function current() {
   const found = location.pathname.match(/^\/p\/([^/]+)(\/layout)?$/);
   const asked = new URLSearchParams(location.search);
   return {
-    page: found ? decodeURIComponent(found[1]) : null,
+    page: found ? decoded(found[1]) : null,
     isLayout: Boolean(found?.[2]),
-    line: decodeURIComponent(location.hash.slice(1)) || null,
+    line: decoded(location.hash.slice(1)) || null,
     range: numbers(asked.get("range"), "-"),
     point: numbers(asked.get("point"), ","),
     find: asked.get("find"),
     hasHints: asked.has("hints"),
   };
+}
+
+// A part of an address; one that was cut off or typed may be no valid code.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 const numbers = (text, between) => text?.split(between).map(Number) ?? null;
