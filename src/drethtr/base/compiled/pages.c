@@ -146,8 +146,8 @@ static void cross_end(Lines *l, Py_ssize_t alive)
 }
 
 /* Masses after a step: each stays, or comes from the previous place with the probability of its letter. */
-static void advance_places(const float *restrict masses, float *restrict after, const float *restrict chances,
-                           const uint8_t *restrict kinds, float stays, int places)
+static void advance_places(const float *__restrict masses, float *__restrict after, const float *__restrict chances,
+                           const uint8_t *__restrict kinds, float stays, int places)
 {
     for (int block = 0; block < places; block += 8)
         for (int place = block; place < block + 8; place++) {
@@ -336,8 +336,9 @@ static int take_page(Lines *l, const Packed *page, const uint8_t *kinds, const u
     if (page->length < (Py_ssize_t)sizeof lengths || page->texts > 256 || (uintptr_t)page->content % 2)
         return 0;
     memcpy(lengths, page->content, sizeof lengths);
-    Py_ssize_t head = sizeof lengths + 4 * (Py_ssize_t)lengths[0], total = 0;
-    if (page->length != head + 2 * (Py_ssize_t)lengths[0] + lengths[1] + lengths[2] + lengths[3])
+    int64_t head = sizeof lengths + 4 * (int64_t)lengths[0]; /* 64 bits, since anybody may have written it */
+    Py_ssize_t total = 0;
+    if (page->length != head + 2 * (int64_t)lengths[0] + lengths[1] + lengths[2] + lengths[3])
         return 0;
     l->lines = lengths[0];
     l->steps = lengths[1];

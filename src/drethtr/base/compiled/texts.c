@@ -650,7 +650,7 @@ typedef struct {
 
 static const Number ZERO = {0.0, NEVER};
 
-#define SCALE 0x1p256
+#define SCALE 1.157920892373162e77 /* 2^256; not every compiler knows 0x1p256 */
 #define LOG_SCALE 177.445678223345993 /* 256 log 2 */
 
 static Number number_of(double logarithm)
