@@ -5,13 +5,14 @@ import sys
 from errno import ENAMETOOLONG
 from io import BytesIO
 from runpy import run_module
+from types import SimpleNamespace
 
 import pytest
 import typer
 
 from drethtr import __version__
 from drethtr.cli.commands import walk
-from drethtr.cli.main import app
+from drethtr.cli.main import app, main
 from drethtr.cli.screen import Screen
 
 PROGRAM = typer.main.get_command(app)
@@ -49,6 +50,17 @@ def test_the_command_line_as_a_module(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         run_module("drethtr", run_name="__main__")
     assert capsys.readouterr().out.strip() == __version__
+
+
+def test_patterns_are_left_to_the_commands(monkeypatch, capsys, tmp_path):
+    """On Windows too, where quotes do not protect a query or the pattern of an option."""
+    (tmp_path / "harbour.jpg").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("typer.core.os", SimpleNamespace(**vars(os) | {"name": "nt"}))
+    monkeypatch.setattr(sys, "argv", ["drethtr", "har*"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "'har*'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

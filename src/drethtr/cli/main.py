@@ -14,6 +14,7 @@ from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
 from drethtr.cli.commands import Lazy, WithPlugIns
 from drethtr.cli.screen import shown, use_screen
+from drethtr.cli.settings import at_home
 
 COMMANDS = {
     "Read and correct": {
@@ -135,8 +136,12 @@ def main() -> None:
     use_screen()
     # Programs that this one starts must import nothing from the current folder: anybody may have written it.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # On Windows, click would expand patterns even in quotes, and with them queries and patterns that an option takes:
+    # all but the first match of `--validation 'a/*.parquet'` would be lines to learn. Commands expand them themselves.
+    words = list(map(at_home, sys.argv[1:])) if sys.platform == "win32" else None
     try:
-        app(prog_name="drethtr")  # however it was started, since shell completion uses this name
+        # The name, however it was started, is the one that shell completion uses.
+        app(words, prog_name="drethtr", windows_expand_args=False)
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise

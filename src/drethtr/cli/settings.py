@@ -11,6 +11,7 @@ Click commands and options are typed `Any`, since some versions of typer use the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from os import sep
 from pathlib import Path, PureWindowsPath
 from typing import Any, TypeAlias
 
@@ -157,5 +158,5 @@ def checked(option: Any, value: Any, where: str) -> Any:
 
 
 def at_home(value: str) -> str:
-    """Expand `~/` in a value, as a shell does."""
-    return str(Path(value).expanduser()) if value.startswith("~/") else value
+    """Expand the home folder at the beginning of a value, as a shell does."""
+    return str(Path(value).expanduser()) if value.startswith(("~/", f"~{sep}")) else value
