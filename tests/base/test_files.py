@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
-from errno import EBADF, EINVAL, EIO, ENOSPC, ENOTSUP, ENOTTY
+from errno import EACCES, EBADF, EINVAL, EIO, ENOSPC, ENOTSUP, ENOTTY
 from pathlib import Path
 from stat import S_ISDIR
+from types import SimpleNamespace
 
 import pytest
 from programs import source_first
@@ -66,6 +67,25 @@ def test_two_who_write_one_file_both_write_it_whole(tmp_path):
         assert path.read_text() == "other"
     assert path.read_text() == "one"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("tries", [3, None])
+def test_on_windows_whoever_has_the_file_open_is_awaited_for_a_while(tries, tmp_path, monkeypatch):
+    really, checked = Path.replace, []
+    monkeypatch.setattr(files, "HELD_SECONDS", 60.0 if tries else 0.0)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=lambda *_: None))
+
+    def replace(self, target):
+        if len(checked) != tries:
+            raise PermissionError(EACCES, "open in a virus scanner")
+        return really(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with nullcontext() if tries else pytest.raises(PermissionError, match="virus scanner"):
+        with atomic_write(tmp_path / "file", lambda: checked.append(1)) as unfinished:
+            unfinished.write_text("whole")
+        assert len(checked) == tries and (tmp_path / "file").read_text() == "whole"
 
 
 def test_a_file_keeps_its_mode(tmp_path):

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from stat import S_IMODE, S_ISDIR, S_ISREG
+from time import monotonic, sleep
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -44,6 +45,10 @@ CURE = "change the permissions, or choose another folder"
 
 FAR = 1 << 30
 """Offset of the byte locked on Windows: beyond the content, since no other process can read a locked byte."""
+
+
+HELD_SECONDS = 2.0
+"""How long to wait on Windows, which replaces no open file, for a virus scanner or a reader; never varied."""
 
 
 class NotFlushedError(DataError):
@@ -186,7 +191,8 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
 
     A missing folder is created. At the end of the block the file is flushed to disk and survives a loss of power. A
     replaced file keeps its owner and mode; a new file gets the default mode, even if a library restricts it. A symbolic
-    link is followed within its folder. `check` is called just before `path` is replaced, and may raise.
+    link is followed within its folder. `check` is called just before `path` is replaced, maybe several times, and may
+    raise.
 
     Raises:
         OSError: if it cannot be written, or `check_replaceable` refuses it.
@@ -206,12 +212,25 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
         keep_owner(unfinished, before)
         # Before the move: after a loss of power a name must never lead to an empty file.
         flush(unfinished)
-        check()
-        unfinished.replace(path)
+        end = monotonic() + HELD_SECONDS
+        while not moved(unfinished, path, check, is_last=monotonic() > end):
+            sleep(0.01)
         try:
             flush_entries(path.parent)
         except OSError as error:
             raise NotFlushedError(f"was written, but the disk does not confirm it: {error.strerror}", path) from error
+
+
+def moved(unfinished: Path, path: Path, check: Callable[[], object], *, is_last: bool) -> bool:
+    """Move a file to its place, after a check; False if that may succeed later, unless it is the last try."""
+    check()
+    try:
+        unfinished.replace(path)
+    except PermissionError:
+        if sys.platform != "win32" or is_last:
+            raise
+        return False
+    return True
 
 
 def check_replaceable(path: Path) -> None:
