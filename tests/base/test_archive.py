@@ -60,6 +60,15 @@ def test_the_folder_that_holds_all_is_the_export(tmp_path):
     assert folder.name == "Letters" and below(folder) == ["1.jpg", "2.jpg"]
 
 
+def test_on_windows_names_that_it_lacks_are_changed(tmp_path, monkeypatch):
+    """`Brief: 1.jpg` would be a part of a file `Brief`, and `aux.xml` a device."""
+    path = pack(tmp_path / "a.zip", ("St. /Brief: 1?.jpg", b"1"), ("aux.xml", b"2"), ("auxiliary.xml", b"3"))
+    monkeypatch.setattr("sys.platform", "win32")
+    (tmp_path / "out").mkdir()
+    unpack(path, tmp_path / "out", "a.zip")
+    assert below(tmp_path / "out") == ["St._/Brief_ 1_.jpg", "_aux.xml", "auxiliary.xml"]
+
+
 @pytest.mark.parametrize("name", ["..zip", "...zip", ".a.zip"])
 def test_an_archive_may_have_an_odd_name(tmp_path, name):
     """Without its ending, it may lead to the folder above."""

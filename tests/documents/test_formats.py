@@ -3,7 +3,9 @@
 import json
 import time
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given, settings
@@ -31,6 +33,13 @@ def changed_lines(page, change):
 
 def nowhere(_name):
     return None
+
+
+def test_an_archive_can_be_unpacked_everywhere():
+    pages = [(name, b"") for name in ("A", "a", "i: 1/St. 2", "1/nul", "null")]
+    with ZipFile(BytesIO(FORMATS["alto"].archive(pages))) as archive:
+        names = [name.removesuffix(".alto.xml") for name in archive.namelist()]
+    assert names == ["A", "a_2", "i_ 1/St. 2", "1/_nul", "null"]
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -7,6 +7,8 @@ Nothing is written beside the ZIP file; the folder is removed when this process 
 
 import atexit
 import os
+import re
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -39,8 +41,18 @@ SMALL = 64 << 20
 SECONDS, BYTES_PER_SECOND = 60.0, 10e6
 """Processor time allowed for unpacking: a base, plus one second for this many bytes of the ZIP file."""
 
+NOT_EVERYWHERE = re.compile(
+    r'[\\:*?"<>|\0-\x1f\x7f-\x9f]|[. ](?=/|$)|(?<![^/])(?=(?:aux|con|nul|prn|com\d|lpt\d)(?:[./]|$))', re.IGNORECASE
+)
+"""What names cannot have everywhere: on Windows some characters, a dot or space at the end, and names of devices."""
+
 unpacked_from: dict[Path, Path] = {}
 """The temporary folders of this process, each with its ZIP file."""
+
+
+def portable(path: str) -> str:
+    """A path that means the same on every system: on Windows, a backslash in a name could lead out of its folder."""
+    return NOT_EVERYWHERE.sub("_", path)
 
 
 def is_archive(path: Path) -> bool:
@@ -201,7 +213,7 @@ def safe_parts(entry: "ZipInfo", name: str) -> tuple[str, ...]:
         raise DataError(f"contains an unsafe path, {entry.filename!r}; it was not unpacked", name)
     if not place.parts and not entry.filename.endswith("/"):
         raise DataError(f"contains a file without a name, {entry.filename!r}; it is damaged", name)
-    return place.parts
+    return place.parts if sys.platform != "win32" else tuple(map(portable, place.parts))
 
 
 def write(archive: "ZipFile", entry: "ZipInfo", place: Path) -> None:

@@ -22,16 +22,8 @@ SETTLED = 2.0
 ALIKE = 0.7
 """How similar a name must be to be suggested: one wrong letter in a word of four, two in seven."""
 
-NOT_EVERYWHERE = re.compile(r'[\\:*?"<>|\0-\x1f\x7f-\x9f]')
-"""Characters that names cannot have everywhere."""
-
 BYTE = re.compile(r"\\udc(5c|[89a-f][0-9a-f])")
 """A byte in a stored name: one that is not UTF-8, or a backslash that would look like one."""
-
-
-def portable(path: str) -> str:
-    """A path that means the same on every system: on Windows, a backslash in a name could lead out of its folder."""
-    return NOT_EVERYWHERE.sub("_", path)
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -50,8 +42,12 @@ def free_name(name: str, taken: set[str]) -> str:
 
 def key_of(name: str) -> str:
     """What all spellings of a name share; folders and URLs before it do not count."""
-    last = re.split(r"[/\\]", unquote(name.strip()))[-1]
-    return normalize("NFC", normalize("NFC", last).casefold())
+    return folded(re.split(r"[/\\]", unquote(name.strip()))[-1])
+
+
+def folded(name: str) -> str:
+    """What names share that are one name where case or accents make no difference, as on macOS and Windows."""
+    return normalize("NFC", normalize("NFC", name).casefold())
 
 
 def stored(name: str) -> str:
