@@ -15,7 +15,8 @@ from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.documents import image_beside
-from drethtr.documents.names import files_like, restored, stored
+from drethtr.documents.names import files_like, key_of, listed_file, restored, stored
+from drethtr.pages.catalog import Folders
 
 STEMS = ("0001", "Brief é", "straße 12", "IMG_0001", "n° 3 (verso)", "Ünal.b")
 SPELLINGS = {
@@ -52,6 +53,21 @@ def test_the_very_name_comes_before_other_spellings(tmp_path):
         (tmp_path / name).touch()
     for name in ("a b.jpg", "A B.jpg", "a%20b.jpg", "a b.png"):
         assert image_beside(tmp_path / "x.xml", name).name == name
+
+
+def test_a_scan_has_one_name_where_a_drive_finds_it_by_several(tmp_path, monkeypatch):
+    """As on macOS and Windows drives; with two names it would be two pages."""
+    there = tmp_path / normalize("NFD", "Brief é.JPG")
+    for file in (there, tmp_path / "x.xml"):
+        file.touch()
+    monkeypatch.setattr(
+        Path, "is_file", lambda self: key_of(self.name) in {key_of(file.name) for file in self.parent.iterdir()}
+    )
+    monkeypatch.setattr(Path, "samefile", lambda self, other: key_of(self.name) == key_of(other.name))
+    folders = Folders()
+    folders.list(tmp_path)
+    for find in (listed_file, folders.find):
+        assert str(image_beside(tmp_path / "x.xml", "brief é.jpg", find)) == str(there)
 
 
 @pytest.mark.parametrize("other", ["vol2", "images of vol2"])

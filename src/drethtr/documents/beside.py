@@ -8,9 +8,8 @@ from itertools import chain, groupby, islice
 from pathlib import Path, PurePath
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_file
 from drethtr.base.links import is_near
-from drethtr.documents.names import files_in, files_like, key_of, similar_files
+from drethtr.documents.names import files_in, files_like, key_of, listed_file, similar_files
 from drethtr.images.page import PageSource, open_pages
 
 DESCRIPTION = ".xml"
@@ -131,7 +130,7 @@ def without_number(stem: str) -> str:
 
 
 def image_beside(
-    path: Path, image: str, exists: Callable[[Path], bool] | None = None, images: Path | None = None
+    path: Path, image: str, find: Callable[[Path], Path | None] = listed_file, images: Path | None = None
 ) -> Path:
     """Find the image of the page in the file `path`, which names it `image`.
 
@@ -143,7 +142,7 @@ def image_beside(
     its image, but it now names another image, both were renamed together, and its own name is looked up first.
 
     Args:
-        exists: Whether there is a file; by default the file system is asked.
+        find: Finds a file; by default the file system is asked.
         images: A folder in which both names are tried first, in all spellings.
 
     Raises:
@@ -159,12 +158,12 @@ def image_beside(
     near, endings = path.parents[:2], (*IMAGES, *map(str.upper, IMAGES))
     # Its own name in the folder above (own[1:]) comes after the image that it names, if that is beside it.
     own = [[folder / name for name in own_names(path, endings)] for folder in near] if is_renamed else []
-    if (found := next(filter(exists or is_file, chain(*own[:1])), None)) is not None:
+    if (found := next(filter(None, map(find, chain(*own[:1]))), None)) is not None:
         return found
     if image and os.path.basename(image) == image:  # noqa: PTH119 - by far the most usual, and a name alone
         place = path.parent / image
-        if (exists or is_file)(place) and place != path:
-            return place
+        if place != path and (found := find(place)) is not None:
+            return found
     folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
     named = (folder / image for folder in folders if image)
     alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
@@ -173,8 +172,8 @@ def image_beside(
     # Hundreds of paths, of which the first usually exists.
     for place in chain(*own[1:], named, respelled, alike, elsewhere):
         # Check nearness first: on Windows, merely testing for a name such as //host/x connects to that host.
-        if is_near(place, path.parents[:2][-1]) and place != path and (exists or is_file)(place):
-            return place
+        if is_near(place, path.parents[:2][-1]) and place != path and (found := find(place)) is not None:
+            return found
     called = f"image {image!r}" if image else "image"
     among = near if images is None else (images,)
     close = [str(file) for folder in among for file in similar_files(folder, image or path.name, IMAGES)]

@@ -61,6 +61,16 @@ def restored(text: str) -> str:
     return BYTE.sub(lambda found: "\\" if found[1] == "5c" else chr(0xDC00 + int(found[1], 16)), text)
 
 
+def listed_file(path: Path) -> Path | None:
+    """A file under the name that its folder lists, as some drives find it by other spellings; None if there is none."""
+    if not is_file(path):
+        return None
+    if is_file(path.with_name(path.name.swapcase())):
+        alike = sorted(files_like(path.parent, path.name), key=lambda file: file.name != path.name)
+        return next((file for file in alike if file.samefile(path)), path)
+    return path
+
+
 def files_like(folder: Path, name: str) -> list[Path]:
     """The files of a folder that have this name in any spelling, sorted."""
     return [folder / found for found in files_in(folder).get(key_of(name), ())]

@@ -18,6 +18,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import is_file, is_there, state_of
 from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
+from drethtr.documents.names import listed_file
 from drethtr.documents.read import DESCRIBING, HEAD, MADE_HERE, first_bytes, page_in
 from drethtr.images.line import is_line_shaped
 from drethtr.images.page import PageSource, open_pages, pdf_made_here
@@ -137,6 +138,12 @@ class Folders:
     def is_file(self, path: Path) -> bool:
         """Whether a file exists."""
         return is_file(self.entry(path) or path)
+
+    def find(self, path: Path) -> Path | None:
+        """A file, see `listed_file`."""
+        if (entry := self.entry(path)) is None:
+            return listed_file(path)
+        return path if is_file(entry) else None
 
     def is_there(self, result: Path) -> bool:
         """Whether a result exists; its folder is listed."""

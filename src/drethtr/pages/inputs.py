@@ -258,7 +258,7 @@ def described_images(files: Sequence[Path], catalog: Catalog) -> Mapping[Path, P
         if facts.kind is not Kind.DESCRIPTION:
             continue
         try:
-            described[file] = image_beside(file, facts.image, catalog.folders.is_file, catalog.images)
+            described[file] = image_beside(file, facts.image, catalog.folders.find, catalog.images)
         except DataError:
             described[file] = None
     return described

@@ -205,7 +205,7 @@ def open_originals(path: str | Path, catalog: Catalog | None = None) -> tuple[Or
         case Kind.OTHER:
             read_page(path)  # raises an error that says what it is instead
     # The image is looked up each time, as it may have been added, removed or moved since the file was catalogued.
-    image = image_beside(path, facts.image, catalog.folders.is_file, catalog.images)
+    image = image_beside(path, facts.image, catalog.folders.find, catalog.images)
     return (Original(page_among(catalog.sources(image), path, image), path, facts.has_lines),)
 
 
