@@ -71,6 +71,14 @@ def test_folders_below_are_read_and_mirrored(tree, tmp_path):
     assert select([tree], out).files == (tree / "c.png",)
 
 
+def test_results_of_two_files_are_two_where_case_and_accents_make_no_difference(tree, tmp_path):
+    (tree / "1" / "Lé.png").touch()
+    (tree / "2" / "LE\u0301.tif").touch()
+    assert places(select([tree / "1" / "Lé.png", tree / "2" / "a.png"], tmp_path), tmp_path) == [".", "."]
+    both = select([tree / "1" / "Lé.png", tree / "2" / "LE\u0301.tif"], tmp_path)
+    assert places(both, tmp_path) == ["1", "2"]
+
+
 def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
     """But hidden folders and results are none of it."""
     assert select([tree], recursive=True).remarks == () and select([tree / "1"]).remarks == ()

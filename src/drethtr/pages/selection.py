@@ -14,6 +14,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import is_folder, refuse_file
 from drethtr.base.links import refuse_outside
 from drethtr.documents.beside import DESCRIPTION, KINDS, page_stem
+from drethtr.documents.names import folded
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import READABLE, are_below, find_inputs
 from drethtr.pages.record import Records
@@ -249,7 +250,7 @@ def place_below(folder: Path, roots: Sequence[Path]) -> Path:
 
 
 def share_results(folders: Mapping[Path, Path], places: Mapping[Path, Path]) -> bool:
-    """Whether files from different folders, each with its place in the output, would have the same result."""
-    owners: dict[tuple[Path, str], Path] = {}
-    results = (((places[folder], page_stem(file)), folder) for file, folder in folders.items())
+    """Whether files from different folders, each with its place in the output, would share a result, on any drive."""
+    owners: dict[str, Path] = {}
+    results = ((folded((places[folder] / page_stem(file)).as_posix()), folder) for file, folder in folders.items())
     return any(owners.setdefault(result, folder) != folder for result, folder in results)
