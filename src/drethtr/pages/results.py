@@ -57,7 +57,7 @@ def is_copy(path: Path, records: Records, pages: Iterable[Page | None]) -> bool:
 
 def may_hold_work(path: Path) -> bool:
     """Whether a result can hold the work of a person; a link counts as its target."""
-    return path.resolve().suffix in DESCRIPTIONS
+    return path.resolve().suffix.lower() in DESCRIPTIONS
 
 
 def refuse_replacing(path: Path, remedy: str = REREAD) -> None:
