@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import mimetypes
 import re
 from functools import partial
 from io import BytesIO
@@ -58,6 +59,18 @@ def test_the_overview_and_a_page(client, page):
     found = client.get(f"/api/pages/{page}").json()
     assert (found["width"], found["height"], found["previous"], found["next"]) == (700, 340, None, second["id"])
     assert [line["id"] for line in found["lines"]] == ["l0", "l1", "l2", "l3"]
+
+
+@pytest.fixture
+def misled(monkeypatch):
+    """As another program may leave the registry of Windows."""
+    mimetypes.init()
+    monkeypatch.setitem(mimetypes.types_map, ".js", "text/plain")
+
+
+def test_browsers_are_told_that_scripts_are_scripts(misled, client):
+    [script, *_] = re.findall(r"/static/[\w/]+\.js", client.get("/").text)
+    assert client.get(script).headers["Content-Type"].startswith("text/javascript")
 
 
 def test_a_line_is_changed_once(client, page, line):

@@ -1,6 +1,7 @@
 """The web application, for any ASGI server: with a folder to work in (`drethtr edit`), or without (`drethtr serve`)."""
 
 from functools import partial
+from mimetypes import add_type
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -34,6 +35,9 @@ DESCRIPTION = Path(__file__).with_name("openapi.json")
 
 STATIC = Path(editing.__file__).parent / "static"
 """The files of the web page."""
+
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+"""Media types of these files by extension. On Windows any program may set others, and browsers would run no script."""
 
 
 def make_app(
@@ -90,6 +94,8 @@ def make_app(
 
 def routes_of(session: Session, folder: FolderHandlers) -> list[BaseRoute]:
     """The routes of the editor."""
+    for ending, kind in KINDS.items():
+        add_type(kind, ending)
     return [
         Route("/", index),
         Route("/p/{page}", index),
