@@ -222,10 +222,10 @@ def paths_of(format: Format, path: Path, originals: Sequence[Original], folder: 
 
 
 def seen_from(folder: Path, image: Path) -> str:
-    """The path of an image relative to a folder; unchanged if it is absolute or on another drive."""
+    """The path of an image relative to a folder, with slashes; unchanged if it is absolute or on another drive."""
     place = image.parent.resolve() / image.name
     same_drive = place.drive == folder.resolve().drive
-    return relpath(place, folder.resolve()) if same_drive and not image.is_absolute() else str(image)
+    return Path(relpath(place, folder.resolve())).as_posix() if same_drive and not image.is_absolute() else str(image)
 
 
 def is_whole(path: Path, originals: Sequence[Original]) -> bool:
