@@ -62,7 +62,7 @@ def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tm
     def broken(text):
         raise BrokenPipeError
 
-    monkeypatch.setattr("typer.echo", broken)
+    monkeypatch.setattr("drethtr.cli.outputs.echo", broken)
     with pytest.raises(BrokenPipeError):
         drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 2

@@ -145,6 +145,18 @@ def test_no_name_of_a_file_rewrites_a_line_or_the_one_above(tmp_path, arguments)
     assert r"a\x0db\x1b[A\x1b[32mc.png" in said and "a\rb" not in said and "d\re" not in said
 
 
+def test_on_windows_too_everything_is_written_through_the_screen(monkeypatch):
+    """There, click writes to consoles itself, as UTF-16 that has no halves of characters."""
+    with monkeypatch.context() as patched:
+        patched.setattr("typer.echo", lambda *words, **options: pytest.fail(f"{words}"))
+        patched.setattr(sys, "stdout", Screen(BytesIO(), "utf-8", "replace"))
+        patched.setattr(sys, "argv", ["drethtr", "info"])
+        with pytest.raises(SystemExit):
+            main()
+        written = sys.stdout.buffer.getvalue()
+    assert b"drethtr" in written
+
+
 def test_a_terminal_has_colors_and_progress_bars():
     written = BytesIO()
     screen = Screen(written, "utf-8", line_buffering=True)

@@ -22,6 +22,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import printed_after, refuse_ending, refuse_results
 from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
+from drethtr.cli.screen import echo
 from drethtr.datasets.parquet import store_parquet
 from drethtr.documents.formats import formats_named
 from drethtr.pages.catalog import Catalog
@@ -103,7 +104,7 @@ def align(
     left = [part for proof in proofs for part in proof.left.values()]
     with printed_after(summary(pages, left)):
         if ground_truth is not None:
-            typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
+            echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     bare = any(not line.check.text for page in pages for line in page)
     if bare or left or failed:
         raise typer.Exit(1)

@@ -24,6 +24,7 @@ from drethtr.bulk.on_ray import Ray
 from drethtr.bulk.worker import Engine
 from drethtr.cli.options import ReadingOptions, output_option, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
+from drethtr.cli.screen import echo
 from drethtr.recognition.backends import CPU, every, resolve_device
 
 ON_ONE_GPU = 12
@@ -85,7 +86,7 @@ def batch(
     job = open_job(inputs, output, recognizer, columns, rows_per_part=cut, force=force)
     del recognizer  # with its memory on a GPU
     if job.caution:
-        typer.echo(f"drethtr: {job.caution}", err=True)
+        echo(f"drethtr: {job.caution}", err=True)
     read = flagged = 0
     with (
         stopping(CONTINUE),
@@ -97,9 +98,9 @@ def batch(
             if outcome.failure:
                 bar.write(f"drethtr: {outcome.failure}", file=sys.stderr)
     missing = job.missing()
-    typer.echo(summary(job, missing))
+    echo(summary(job, missing))
     if flagged:
-        typer.echo(f"{flagged:,} of the {counted(read, 'row')} read now {are(flagged)} flagged; see the column flags")
+        echo(f"{flagged:,} of the {counted(read, 'row')} read now {are(flagged)} flagged; see the column flags")
     if missing:
         raise typer.Exit(1)
 

@@ -23,6 +23,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import write_own
 from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.progress import say
+from drethtr.cli.screen import echo
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.journal import ADDRESS, FOLDER
@@ -99,14 +100,14 @@ def edit(
             shown = where if ticket is None else address(door) + beginning(page, ticket=ticket.secret)
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt):
-                typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
+                echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
                 session.begin()
                 if not no_browser:
                     Timer(0.5, webbrowser.open, [shown]).start()
                 serving(app, PATIENCE).run([door])
             kept = "everything is saved" if folder else "the sample letter and your changes to it are deleted"
             unfinished = ", but the model had not finished learning" if session.jobs.running(LEARN) else ""
-            typer.echo(f"Stopped; {kept}{unfinished}.", err=True)
+            echo(f"Stopped; {kept}{unfinished}.", err=True)
 
 
 def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:

@@ -23,6 +23,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_places
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
+from drethtr.cli.screen import echo
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
 from drethtr.search.build import Builder, open_builder, refuse_passing
@@ -100,7 +101,7 @@ def index(
                     report_skipped(error)
                     failed += 1
                 bar.update()
-        typer.echo(summary(builder, output, read, builder.remove_deleted(), failed))
+        echo(summary(builder, output, read, builder.remove_deleted(), failed))
     update(target, output)
     if failed:
         raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)
@@ -119,7 +120,7 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
         )
     added = index_batch(inputs[0], output, rebuild=rebuild)
     with Store.read(output) as store:
-        typer.echo(f"{output}: {counted(store.size()[1], 'line')}; {added.rows:,} added now")
+        echo(f"{output}: {counted(store.size()[1], 'line')}; {added.rows:,} added now")
 
 
 def update(target: Target | None, output: Path) -> None:
@@ -130,7 +131,7 @@ def update(target: Target | None, output: Path) -> None:
     """
     if target is not None:
         with Store.read(output) as store:
-            typer.echo(target.update(store))
+            echo(target.update(store))
 
 
 def summary(builder: Builder, output: Path, read: int, removed: int, failed: int) -> str:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
 from drethtr.cli.commands import Lazy, WithPlugIns
-from drethtr.cli.screen import shown, use_screen
+from drethtr.cli.screen import echo, shown, use_screen
 from drethtr.cli.settings import at_home
 
 COMMANDS = {
@@ -103,7 +103,7 @@ class Program(WithPlugIns):
         except KeyboardInterrupt:
             from drethtr.cli.progress import INTERRUPTED  # with child processes behind it
 
-            typer.echo("stopped", err=True)
+            echo("stopped", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -118,7 +118,7 @@ app = typer.Typer(
 def print_version(wanted: bool) -> None:
     """Print the version and exit."""
     if wanted:
-        typer.echo(__version__)
+        echo(__version__)
         raise typer.Exit
 
 
@@ -147,10 +147,10 @@ def main() -> None:
             raise
         if error.filename is None:
             sys.stdout = StringIO()  # or Python tries to write the rest once more at the end, and exits with 120
-        typer.echo(shown(f"drethtr: {error.filename or 'cannot write the output'}: {error.strerror}"), err=True)
+        echo(shown(f"drethtr: {error.filename or 'cannot write the output'}: {error.strerror}"), err=True)
         sys.exit(2)
     except DrethtrError as error:
         from drethtr.base.archive import as_given  # with child processes behind it
 
-        typer.echo(shown(f"drethtr: {as_given(str(error))}"), err=True)
+        echo(shown(f"drethtr: {as_given(str(error))}"), err=True)
         sys.exit(2)

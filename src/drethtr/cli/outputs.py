@@ -8,10 +8,9 @@ from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected, write_bytes, write_text
+from drethtr.cli.screen import echo
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -79,7 +78,7 @@ def printed_after(result: str) -> Iterator[None]:
     try:
         yield
     finally:
-        typer.echo(result)
+        echo(result)
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted, first_of
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, doubts_text, report_skipped, say, unknown_hands_text
-from drethtr.cli.screen import shown
+from drethtr.cli.screen import echo, shown
 from drethtr.documents.page import Page
 from drethtr.pages.events import DoubtCounts, JobSummary
 from drethtr.pages.flags import has_unknown_hand
@@ -178,11 +178,11 @@ class TextLog(RunLog):
     def finished(self, summary: JobSummary) -> None:
         self.close_bar()
         if self.files > 1 or self.output is not None:
-            typer.echo(shown(as_given(self.summary(summary.done - self.before))), err=True)
+            echo(shown(as_given(self.summary(summary.done - self.before))), err=True)
         if summary.doubts.lines or summary.doubts.kept or summary.doubts.reviewed:
-            typer.echo(doubts_text(summary.doubts), err=True)
+            echo(doubts_text(summary.doubts), err=True)
         if self.unknown_hands:
-            typer.echo(shown(as_given(unknown_hands_text(self.unknown_hands, self.units))), err=True)
+            echo(shown(as_given(unknown_hands_text(self.unknown_hands, self.units))), err=True)
 
     def summary(self, read: int) -> str:
         """A summary: what was read in which time, what failed, and where the results are."""
@@ -198,7 +198,7 @@ class TextLog(RunLog):
         return "; ".join(parts)
 
     def stopped(self) -> None:
-        typer.echo(CONTINUE if self.resumable else "stopped", err=True)
+        echo(CONTINUE if self.resumable else "stopped", err=True)
 
     def refused(self, error: DrethtrError) -> None:
         """The command line prints it."""

@@ -24,6 +24,11 @@ class Screen(TextIOWrapper):
         return super().write("".join(part if OURS.fullmatch(part) else shown(part) for part in OURS.split(text)))
 
 
+def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """Print a text at once; typer does so without `Screen` where it finds a console of Windows."""
+    print(text, end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
+
+
 def use_screen() -> None:
     """Write to terminals through `Screen`, and UTF-8 to files and pipes, so that no character makes a command fail."""
     for name in ("stdout", "stderr"):

@@ -15,7 +15,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.options import threads_option
 from drethtr.cli.outputs import refuse_ending, refuse_results
-from drethtr.cli.screen import shown
+from drethtr.cli.screen import echo, shown
 from drethtr.search.index import LEAST, LIMIT, Hit, open_index
 from drethtr.search.query import unclosed
 
@@ -93,21 +93,21 @@ def search(
         _, lines = opened.size
         unknown = ", ".join(opened.unknown(words, strict=strict))
     if as_json:
-        typer.echo(json.dumps([hit.to_json() for hit in hits], ensure_ascii=False, indent=1))
+        echo(json.dumps([hit.to_json() for hit in hits], ensure_ascii=False, indent=1))
     elif as_csv:
-        typer.echo(table(hits), nl=False)
+        echo(table(hits), nl=False)
     else:
         for hit in hits:
-            typer.echo(shown(row(hit)))
+            echo(shown(row(hit)))
     if image is not None and hits:
         from drethtr.pictures.hits import draw_hits  # a search without a picture starts without Pillow
 
         draw_hits(hits).save(image)
     if (phrase := unclosed(words)) is not None:
-        typer.echo(f'a quotation mark is not closed; searched for the phrase "{phrase}"', err=True)
+        echo(f'a quotation mark is not closed; searched for the phrase "{phrase}"', err=True)
     if unknown:
-        typer.echo(f"not in the model's alphabet, so only found in text written by a person: {unknown}", err=True)
-    typer.echo(summary(hits, lines, least, limit, pages=pages), err=True)
+        echo(f"not in the model's alphabet, so only found in text written by a person: {unknown}", err=True)
+    echo(summary(hits, lines, least, limit, pages=pages), err=True)
 
 
 def row(hit: Hit) -> str:

@@ -14,6 +14,7 @@ from drethtr.base.files import is_there
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, Lines, Pages, TableOrder, format_option, output_option, threads_option
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
+from drethtr.cli.screen import echo
 from drethtr.documents.formats import FORMATS, formats_named
 from drethtr.pages.segment import segment_file
 from drethtr.pages.segmentation import segmentation_named
@@ -76,7 +77,7 @@ def segment(
         say(words)
     where = "; results are beside the scans" if output is None else f"; results are in {output}"
     rest = f"; {counted(kept, 'file')} kept" if kept else ""
-    typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}{where if done or kept else ''}{rest}")
+    echo(f"{counted(found, 'line')} found in {counted(done, 'file')}{where if done or kept else ''}{rest}")
     if failed:
         raise typer.Exit(1 if done or kept else 2)
 

@@ -22,6 +22,7 @@ from uvicorn import Config, Server
 
 from drethtr.base.errors import ConfigError
 from drethtr.cli.options import Lines, ReadingOptions, with_reading_options
+from drethtr.cli.screen import echo
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.search.index import open_index
 from drethtr.server.app import make_app
@@ -90,7 +91,7 @@ def serve(
     with listener(host, port) as door:
         recognizer = reading.load(alternatives=alternatives)
         app = make_app(recognizer, segmentation, index=index, access=Access.of(host, frozenset(allow_host or ())))
-        typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
+        echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # the server raises it again at its end
             serving(app, PATIENCE, access_log=access_log).run([door])
 

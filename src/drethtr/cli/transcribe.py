@@ -30,6 +30,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.run_log import LOGS, LogName, RunLog
+from drethtr.cli.screen import echo
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, Format, formats_named
 from drethtr.documents.page import Page
@@ -268,14 +269,14 @@ def run_job(
                     log.note(words)
             case FileRead(_, document) if job.selection.output is None:
                 for format in job.formats.values():
-                    typer.echo(on_screen(document, format, alone=alone).decode(), nl=False)
+                    echo(on_screen(document, format, alone=alone).decode(), nl=False)
 
     for error in job.unreadable:
         log.failed(error)
     for words in job.selection.remarks:
         log.note(words)
     if job.selection.output is None:
-        typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
+        echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
     summary = job.run(load, show, ignore_line if builder is None else builder.on_line)
     if summary.doubts.unused:
         log.note(

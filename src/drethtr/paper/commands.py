@@ -11,6 +11,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError, require
 from drethtr.base.files import make_folder, write_text
 from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option
 from drethtr.cli.outputs import refuse_results
+from drethtr.cli.screen import echo
 
 if TYPE_CHECKING:
     from drethtr.paper.authors import Conversion
@@ -73,19 +74,17 @@ def reproduce(
         given = PaperData.given(data or (), fonts, text or ())
         make_folder(output)
         folder = Path(identity(str(output)))  # so that a run can be resumed from another working folder
-        conditions = with_material(
-            Conditions(size, given, folder, where, workers, lambda words: typer.echo(words, err=True))
-        )
+        conditions = with_material(Conditions(size, given, folder, where, workers, lambda words: echo(words, err=True)))
         run_rows(chosen, rows, seeds, conditions)
-        typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
+        echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
     if report is not None:
         write_text(report, write_report(output / size.name, where))
-        typer.echo(f"{report}: all results in {output / size.name}")
+        echo(f"{report}: all results in {output / size.name}")
     if table is None and report is None:
         for each in TABLES.values():
-            typer.echo(f"{each.name}: {each.title} ({each.source})")
-            typer.echo("".join(f"    {row.name}\n" for row in each.rows), nl=False)
-        typer.echo("\nRun one with: drethtr reproduce TABLE [--row NAME] --data STEM")
+            echo(f"{each.name}: {each.title} ({each.source})")
+            echo("".join(f"    {row.name}\n" for row in each.rows), nl=False)
+        echo("\nRun one with: drethtr reproduce TABLE [--row NAME] --data STEM")
 
 
 def convert(
@@ -124,8 +123,8 @@ def convert(
         raise error.of(weights) from error
     save_model(model, output)
     size = f"{model.parameter_count:,} parameters, {model.tokenizer.size} tokens"
-    typer.echo(f"{output}: {size}, every weight used")
-    typer.echo("check that the settings are those of training: drethtr evaluate LINES --model OUT")
+    echo(f"{output}: {size}, every weight used")
+    echo("check that the settings are those of training: drethtr evaluate LINES --model OUT")
 
 
 def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversion":

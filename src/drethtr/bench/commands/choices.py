@@ -12,6 +12,7 @@ from drethtr.base.errors import ConfigError, require
 from drethtr.base.files import write_text
 from drethtr.cli.options import DeviceName, ForceResults, JSONFile, Threads, with_options
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
+from drethtr.cli.screen import echo
 
 if TYPE_CHECKING:
     import torch
@@ -83,7 +84,7 @@ class RaceOptions:
 
     def deliver(self, report: "BenchmarkReport") -> "BenchmarkReport":
         """Print a report, and write the requested files."""
-        typer.echo(report.table() + "\n")
+        echo(report.table() + "\n")
         if self.json_file is not None:
             write_json(self.json_file, report.to_json())
         if self.plot_file is not None:

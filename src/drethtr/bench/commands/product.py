@@ -20,6 +20,7 @@ from drethtr.cli.options import (
     Workers,
 )
 from drethtr.cli.outputs import refuse_results, write_json
+from drethtr.cli.screen import echo
 
 app = typer.Typer()
 
@@ -55,7 +56,7 @@ def training(
         wanted = config.from_dict(RunConfig, changes, default=default_run(fixed_shapes=where.type == "cuda"))
     speed = measure(wanted, lines=count, workers=workers, device=where)
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
-    typer.echo(
+    echo(
         f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
         f"average; {speed.loading:.1%} of the time spent waiting for lines{peak}"
     )
@@ -91,7 +92,7 @@ def host(
         recognizer = Recognizer.load(model, decoder=name, precision=precision, device="cpu", threads=1)
         found[name] = measure(recognizer, lines, rounds)
         ratio = f"; {found[name] / known[name]:.2f} of {against}" if name in known else ""
-        typer.echo(f"{name}: {found[name]:.2f} ms of processor time per line outside the network{ratio}")
+        echo(f"{name}: {found[name]:.2f} ms of processor time per line outside the network{ratio}")
     if json_file is not None:
         write_json(json_file, {"milliseconds": found, "lines": len(lines), "rounds": rounds, "precision": precision})
 
@@ -119,7 +120,7 @@ def pages(
     finder = finder_named(lines).with_threads(recognizer.threads)
     figures = measure(originals, recognizer, finder)
     peak = peak_bytes(originals[0], finder, device, threads)
-    typer.echo(report(figures, peak))
+    echo(report(figures, peak))
     if json_file is not None:
         write_json(json_file, to_json(figures, peak))
 
@@ -137,7 +138,7 @@ def editor(
 
     refuse_results(json_file, force=force)
     figures = measure(pages, lines, Recognizer.load(device="cpu"))
-    typer.echo(table(figures))
+    echo(table(figures))
     if json_file is not None:
         write_json(json_file, {"figures": [figure._asdict() for figure in figures]})
 
@@ -158,7 +159,7 @@ def search(
 
     refuse_results(json_file, force=force)
     found, figures = measure(index, queries, lines, threads)
-    typer.echo(table(found, figures))
+    echo(table(found, figures))
     if json_file is not None:
         write_json(json_file, {"lines": found, "figures": [figure._asdict() for figure in figures]})
 
@@ -190,13 +191,11 @@ def drift(
     where, exactness = open_device(device, threads), precision_named(precision)
     drifts = measure(load_named(model or SHIPPED, None), strategy, lines, where, exactness)
     most = max(drifts)
-    typer.echo(
+    echo(
         f"log-probabilities differ by at most {most:.1e} on {len(lines):,} lines, by {median(drifts):.1e} in the "
         f"median; {'more than' if most > TOLERANCE else 'within'} the tolerance of {TOLERANCE:g}"
     )
     if most > TOLERANCE:
-        typer.echo(
-            "warning: results may depend on the form of the decoder; compare --decoder greedy and verified", err=True
-        )
+        echo("warning: results may depend on the form of the decoder; compare --decoder greedy and verified", err=True)
     if json_file is not None:
         write_json(json_file, {"drifts": drifts, "tolerance": TOLERANCE})

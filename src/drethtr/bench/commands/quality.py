@@ -24,6 +24,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.reports import read_by
+from drethtr.cli.screen import echo
 
 if TYPE_CHECKING:
     from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines
@@ -106,7 +107,7 @@ def fit_check(
         with tqdm(total=len(samples), unit="line", disable=None) as bar:
             support = fit_support(weigh_cases(recognizer, samples, seed, bar.update)).weights
         save_record(model, replace(loaded.record, support=support), target, of=loaded)
-    typer.echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{support}")
+    echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{support}")
     exit_if_left_out(wanted, samples)
 
 

@@ -14,6 +14,7 @@ from drethtr.base.wording import counted
 from drethtr.cli.options import ForceResults, LineData, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json, write_png
 from drethtr.cli.reports import table
+from drethtr.cli.screen import echo
 from drethtr.datasets import checks
 from drethtr.datasets.checks import Report, open_splits
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
@@ -56,9 +57,9 @@ def check(
     splits, found = open_splits(files)
     suspects, unread = read_suspects(splits, reading.load(), read, seed) if read else ([], [])
     report = checks.check(splits, (*found, *unread, *findings_of(suspects)))
-    typer.echo(report_text(report))
+    echo(report_text(report))
     if picture is not None:
-        typer.echo(draw_suspects(report, splits, suspects, picture))
+        echo(draw_suspects(report, splits, suspects, picture))
     if json_file is not None:
         write_json(json_file, report_json(report))
     if not report.sound:
@@ -84,12 +85,12 @@ def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int)
     try:
         count_unknown(recognizer.model.tokenizer, chosen)
     except DataError as error:
-        typer.echo(f"Misaligned lines were not checked: {error}")
+        echo(f"Misaligned lines were not checked: {error}")
         return [], found
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
     more = "; increase --read to read more" if len(drawn) < len(written) else ""
-    typer.echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts{more}.")
+    echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts{more}.")
     return suspects, found
 
 

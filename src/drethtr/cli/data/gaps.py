@@ -9,6 +9,7 @@ from tqdm import tqdm
 from drethtr.cli.options import ForceResults, ReadingOptions, output_option, with_reading_options
 from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_results
 from drethtr.cli.progress import open_lines
+from drethtr.cli.screen import echo
 from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.open import all_matching, parted
 from drethtr.evaluation.reading import to_read
@@ -35,4 +36,4 @@ def gaps(
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
         found = word_gaps(recognizer, samples, bar.update)
     write_gaps(found, output)
-    typer.echo(f"{output}: {sum(map(len, found.values())):,} gaps in {len(found):,} of {len(samples):,} lines")
+    echo(f"{output}: {sum(map(len, found.values())):,} gaps in {len(found):,} of {len(samples):,} lines")

@@ -15,6 +15,7 @@ from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, OutlinesName
 from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_places, refuse_results, write_json
 from drethtr.cli.progress import left_out_of, remarks_of
+from drethtr.cli.screen import echo
 from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.layouts.pages import UNCONFIRMED, Pages
@@ -83,7 +84,7 @@ def import_lines(
     elif images is not None or outlines != Outlines.AUTO.value:
         raise ConfigError("--images and --outlines are for PAGE or ALTO files; leave them out")
     refuse_among_tables(output, source, found)
-    typer.echo(f"Layout {found.name}: {found.description}.")
+    echo(f"Layout {found.name}: {found.description}.")
     entries: Iterable[Entry] = found.entries(folder)
     if splits == NO_SPLITS:
         entries = (entry if isinstance(entry, LeftOut) else replace(entry, split="") for entry in entries)
@@ -94,7 +95,7 @@ def import_lines(
     left_out = {reason: list(map(as_given, keys)) for reason, keys in tally.left_out.items()}
     tally = replace(tally, left_out=left_out)
     if tally.lines:
-        typer.echo(summary(found, tally, output))
+        echo(summary(found, tally, output))
         remove_earlier(output, tally)
     if json_file is not None:
         write_json(json_file, {"layout": found.name, "convention": found.convention, **vars(tally)})
@@ -126,7 +127,7 @@ def remove_earlier(output: Path, tally: Tally) -> None:
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
-            typer.echo(f"{earlier}: removed, since it belonged to the import that this one replaces")
+            echo(f"{earlier}: removed, since it belonged to the import that this one replaces")
 
 
 def file_of(output: Path, split: str) -> Path:

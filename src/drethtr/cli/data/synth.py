@@ -9,6 +9,7 @@ from tqdm import tqdm
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, write_png
+from drethtr.cli.screen import echo
 from drethtr.datasets.layouts.folder import store_folder
 from drethtr.datasets.parquet import store_parquet
 from drethtr.pictures.contact_sheet import contact_sheet
@@ -48,9 +49,9 @@ def synth(
     samples = (synthesizer.render(index, seed) for index in range(count))
     store = store_parquet if as_parquet else store_folder
     store(tqdm(samples, total=count, unit="line", disable=None), output)
-    typer.echo(f"{output}: {counted(count, 'line')}")
+    echo(f"{output}: {counted(count, 'line')}")
     if sheet is not None:
         first = [synthesizer.render(index, seed) for index in range(min(count, SHOWN))]
         captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]
         write_png(sheet, contact_sheet(captioned))
-        typer.echo(f"{sheet}: the first {len(first)} of them")
+        echo(f"{sheet}: the first {len(first)} of them")

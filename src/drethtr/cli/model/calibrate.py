@@ -12,6 +12,7 @@ from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, Out
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import exit_if_left_out, open_lines, usable_samples
 from drethtr.cli.reports import confidence_of_sets, figure, table
+from drethtr.cli.screen import echo
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_confidence, measure_sets
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
@@ -62,19 +63,17 @@ def calibrate(
             calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
         save_record(model, calibrated.record, target, of=loaded)
     record = calibrated.record
-    typer.echo(f"{target}: calibrated on {len(samples):,} lines")
+    echo(f"{target}: calibrated on {len(samples):,} lines")
     if record.strategy is not None:
-        typer.echo(f"best decoder: {name_of(record.strategy)}")
-    typer.echo(reliability(fits))
+        echo(f"best decoder: {name_of(record.strategy)}")
+    echo(reliability(fits))
     if fits and fits[0].held_out:
-        typer.echo(held_out_table(fits[0]))
+        echo(held_out_table(fits[0]))
     if any(rate.inherited for rate in record.error_rates):
-        typer.echo(
-            f"Error-rate predictions are unchanged and marked as estimates: fitting them takes {MIN_SETS + 1} sets."
-        )
+        echo(f"Error-rate predictions are unchanged and marked as estimates: fitting them takes {MIN_SETS + 1} sets.")
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "kept" if record.unlike_training is not None else "not fitted"
-        typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")
+        echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")
     exit_if_left_out(wanted, samples)
 
 

@@ -13,6 +13,7 @@ from drethtr.cli.options import ForceResults, JSONFile, Limit, LineData, Reading
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.progress import exit_if_left_out, open_lines, read_usable
 from drethtr.cli.reports import NOT_CALIBRATED, between, table
+from drethtr.cli.screen import echo
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.compare import (
     CONVENTION,
@@ -73,7 +74,7 @@ def compare(
     readers = [replace(reading, model=which.model, decoder=which.decoder).load() for which in systems]
     for name, one in zip("AB", readers, strict=True):
         if one.calibration is None:
-            typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
+            echo(f"{name}: {NOT_CALIBRATED}", err=True)
     sides = [Side(which.name, one.provenance(), one.settings) for which, one in zip(systems, readers, strict=True)]
     of_a, of_b = read_by_both(sides, readers, wanted)
     found = compare_lines(of_a, of_b)

@@ -8,6 +8,7 @@ import typer
 from drethtr.cli.options import ReadingOptions, output_option, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.reports import NOT_CALIBRATED
+from drethtr.cli.screen import echo
 from drethtr.documents.writers.text import marked
 from drethtr.evaluation.untranscribed import refuse_page
 from drethtr.images.line import open_line
@@ -35,6 +36,6 @@ def explain(
     recognizer = reading.load()
     explanation = explain_line(recognizer, pixels)
     draw(explanation).save(output)
-    typer.echo(f"{output}: {marked(explanation.reading.transcription())}")
+    echo(f"{output}: {marked(explanation.reading.transcription())}")
     if not explanation.reading.calibrated:
-        typer.echo(NOT_CALIBRATED, err=True)
+        echo(NOT_CALIBRATED, err=True)

@@ -19,6 +19,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.progress import report_remarks, stopping_run
+from drethtr.cli.screen import echo
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.pages.selection import image_folder
 from drethtr.recognition.backends import resolve_device
@@ -155,7 +156,7 @@ def finetune(ctx: typer.Context, *, options: FinetuneOptions) -> None:
 
     options.refuse_output()
     if options.is_finished():
-        typer.echo(f"{options.output} is finished and was not changed; --force starts over", err=True)
+        echo(f"{options.output} is finished and was not changed; --force starts over", err=True)
         return
     if options.layout:
         refuse_unused(ctx, "--layout trains on pages", *ONLY_OF_LINES)
@@ -173,9 +174,9 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
     device = resolve_device(options.device)
     material = finetuning.gather(options.plan(), Pages(images=image_folder(options.images)))
     report_remarks((*material.parts.train, *material.parts.validation, *material.old, *material.remembered))
-    typer.echo(material_text(material))
+    echo(material_text(material))
     if options.dry_run:
-        typer.echo(time_needed(finetuning.estimate(material, device, options.threads)))
+        echo(time_needed(finetuning.estimate(material, device, options.threads)))
         return True
     with stopping_run(folder_of(options.output)):
         outcome = finetuning.finetune(
@@ -189,7 +190,7 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
             report=report,
         )
     text = summary if outcome.better else nothing_better
-    typer.echo(text(material, outcome, options.output), err=not outcome.better)
+    echo(text(material, outcome, options.output), err=not outcome.better)
     return outcome.better
 
 
@@ -214,10 +215,10 @@ def finetune_on_pages(options: FinetuneOptions) -> bool:
             workers=options.workers,
             report=report,
         )
-    typer.echo(layout_summary(outcome, options.output), err=not outcome.better)
+    echo(layout_summary(outcome, options.output), err=not outcome.better)
     return outcome.better
 
 
 def report(words: str) -> None:
     """Report progress on stderr."""
-    typer.echo(words, err=True)
+    echo(words, err=True)

@@ -12,7 +12,7 @@ from drethtr.base.errors import CheckpointError, DataError
 from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.cli.reports import between, error_rates
-from drethtr.cli.screen import shown
+from drethtr.cli.screen import echo, shown
 from drethtr.layout.network import MAPS, LineModel, load_lines
 from drethtr.recognition.backends import check_weights
 from drethtr.recognition.decoding.strategies import name_of
@@ -75,7 +75,7 @@ def info(
         if check or add:
             raise DataError("--check and --add are for recognition models, not line detectors", path)
         finder = load_lines(path)
-        echo(settings_of(finder.card, path) if settings else lines_description(finder, path))
+        echo_all(settings_of(finder.card, path) if settings else lines_description(finder, path))
         return
     found = load_named(path, None)
     try:
@@ -87,13 +87,13 @@ def info(
     if check:
         report_gaps(found, path)
         return
-    echo(settings_of(found.card, path) if settings else description(found, path))
+    echo_all(settings_of(found.card, path) if settings else description(found, path))
 
 
-def echo(lines: Iterable[str]) -> None:
+def echo_all(lines: Iterable[str]) -> None:
     """Print lines of a card, which may contain anything."""
     for line in lines:
-        typer.echo(shown(line))
+        echo(shown(line))
 
 
 def settings_of(card: Mapping[str, Any], path: Path) -> Sequence[str]:
@@ -129,12 +129,12 @@ def report_gaps(model: Model, path: Path) -> None:
     """Print what a card lacks and how to add it; the exit code is 1 if it is incomplete."""
     found = missing_entries(model)
     if not found:
-        typer.echo(f"{path}: the card is complete")
+        echo(f"{path}: the card is complete")
         return
-    typer.echo(f"{path}: the card lacks")
+    echo(f"{path}: the card lacks")
     for gap in found:
-        typer.echo(shown(f"- {gap.what}: {gap.remedy}"))
-    typer.echo(f"Add entries from a TOML file: drethtr model info {path} --add card.toml")
+        echo(shown(f"- {gap.what}: {gap.remedy}"))
+    echo(f"Add entries from a TOML file: drethtr model info {path} --add card.toml")
     raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from drethtr.base.wording import counted
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData, refuse_unused
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import open_lines
+from drethtr.cli.screen import echo
 from drethtr.datasets.sample import clean_lines
 from drethtr.language.languages import UNSPECIFIED
 from drethtr.language.learn import Ingredient, learn, with_share
@@ -96,5 +97,5 @@ def language(
             order = order or before.order
         ngrams = learn(ingredients, tokenizer, order=order or ORDER, most=size)
         save_languages(model, loaded.languages.with_model(chosen, ngrams), target, of=loaded)
-    typer.echo(f"{target}: language {chosen}: {ngrams}, from {' and '.join(one.name for one in ingredients)}")
-    typer.echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")
+    echo(f"{target}: language {chosen}: {ngrams}, from {' and '.join(one.name for one in ingredients)}")
+    echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")

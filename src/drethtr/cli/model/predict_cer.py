@@ -21,6 +21,7 @@ from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, S
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.progress import left_out_of, open_lines, report_remarks, report_skipped, say, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED, EvaluationResult, table
+from drethtr.cli.screen import echo
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample, Tally, choose, page_of
 from drethtr.evaluation.predict import PageDoubt
@@ -176,9 +177,7 @@ def read_samples(recognizer: Recognizer, samples: Sequence[Sample]) -> ReadPages
     """
     lines = read_or_exit(recognizer, samples)
     if not any(reading.characters for _, reading in lines):
-        typer.echo(
-            f"No text was found on any of {counted(len(lines), 'line')}, so no error rate can be predicted.", err=True
-        )
+        echo(f"No text was found on any of {counted(len(lines), 'line')}, so no error rate can be predicted.", err=True)
         raise typer.Exit(1)
     groups = by_name(lines, lambda sample: page_of(sample) or sample.set)
     doubts = {name: PageDoubt(doubt_of(line.reading for line in of_page)) for name, of_page in groups.items()}
@@ -218,7 +217,7 @@ def read_scans(
     if not doubts:
         raise typer.Exit(2)
     if not any(doubt.read.characters for doubt in doubts.values()):
-        typer.echo(f"No text was found on any of {counted(len(doubts), 'page')}.", err=True)
+        echo(f"No text was found on any of {counted(len(doubts), 'page')}.", err=True)
         raise typer.Exit(1)
     if given:
         of_files = f"the lines of {given} of {counted(len(doubts), 'page')} come from PAGE or ALTO files"

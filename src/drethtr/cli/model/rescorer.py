@@ -20,6 +20,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import CONTINUE, open_lines, stopping
+from drethtr.cli.screen import echo
 from drethtr.datasets.sample import clean_lines
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.model.file import load_model, save_rescorer
@@ -88,5 +89,5 @@ def rescorer(
         save_rescorer(model, trained, target, of=loaded)
         snapshot.unlink(missing_ok=True)
     parameters = sum(weight.size for weight in trained.weights.values())
-    typer.echo(f"{target}: a rescorer of {parameters:,} parameters")
-    typer.echo(f"Calibrate the model to use it: drethtr model calibrate {target} VALIDATION_LINES --force")
+    echo(f"{target}: a rescorer of {parameters:,} parameters")
+    echo(f"Calibrate the model to use it: drethtr model calibrate {target} VALIDATION_LINES --force")

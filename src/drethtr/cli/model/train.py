@@ -12,6 +12,7 @@ from drethtr.base.errors import DataError, require
 from drethtr.base.files import make_folder
 from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers, output_option, with_options
 from drethtr.cli.progress import stopping_run
+from drethtr.cli.screen import echo
 from drethtr.recognition.backends import resolve_device
 
 
@@ -44,7 +45,7 @@ class TrainOptions:
             )
         if best.exists():
             return best
-        typer.echo("stopped before the first validation")
+        echo("stopped before the first validation")
         return None
 
 
@@ -56,7 +57,7 @@ def train(*, options: TrainOptions) -> None:
     from drethtr.training.run import RunConfig
 
     if (best := options.trained(loop.train, RunConfig)) is not None:
-        typer.echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
+        echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
 
 
 @with_options("options", TrainOptions)
@@ -67,7 +68,7 @@ def train_layout(*, options: TrainOptions) -> None:
     from drethtr.training.layout.run import LayoutRun
 
     if (best := options.trained(loop.train_layout, LayoutRun)) is not None:
-        typer.echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
+        echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
 
 
 def open_output(output: Path, *, resume: bool) -> None:
@@ -85,4 +86,4 @@ def open_output(output: Path, *, resume: bool) -> None:
         )
     make_folder(output)
     if resume and not (output / SNAPSHOT).exists():
-        typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
+        echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
