@@ -15,6 +15,8 @@ lint:
 	ruff format --check .
 	ruff check .
 	mypy
+	mypy --platform darwin --cache-dir .mypy_cache/darwin
+	mypy --platform win32 --cache-dir .mypy_cache/win32
 
 format:
 	ruff format .

@@ -8,11 +8,11 @@ adopted. Printed are the CER of all other lines before and after, and the proces
     python docs/measure_learning.py LINES.parquet 25 50
 """
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -110,8 +110,8 @@ def main() -> None:
 
 def minutes_of_processor() -> float:
     """Processor minutes of all child processes that have ended."""
-    used = getrusage(RUSAGE_CHILDREN)
-    return (used.ru_utime + used.ru_stime) / 60
+    used = os.times()
+    return (used.children_user + used.children_system) / 60
 
 
 if __name__ == "__main__":

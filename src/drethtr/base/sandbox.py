@@ -334,6 +334,8 @@ def limit_memory() -> None:
 
 def watch_memory() -> None:
     """End this process when it exceeds `MEMORY`, for systems that cannot limit it, such as macOS."""
+    if sys.platform == "win32":
+        return
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024
