@@ -83,7 +83,7 @@ def test_a_result_whose_name_leads_to_corrected_text_is_not_written(tmp_path):
     confirm(file)
     corrected = file.read_bytes()
     upper = file.rename(file.with_suffix(".XML"))  # which Windows finds by the name of a result
-    for name in ("b.txt", "a.page.xml"):
+    for name in ("b.txt", "b.page.xml"):
         (tmp_path / name).symlink_to(upper)
         with pytest.raises(DataError, match="a person corrected or confirmed 1 line"):
             write_result(tmp_path / name, b"new")
