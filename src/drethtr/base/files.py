@@ -226,9 +226,11 @@ def moved(unfinished: Path, path: Path, check: Callable[[], object], *, is_last:
     check()
     try:
         unfinished.replace(path)
-    except PermissionError:
-        if sys.platform != "win32" or is_last:
+    except PermissionError as error:
+        if sys.platform != "win32":
             raise
+        if is_last:
+            raise PermissionError(EACCES, "another program has it open, or it is protected", str(path)) from error
         return False
     return True
 

@@ -159,7 +159,7 @@ def chosen_folder(folder: Path | None) -> Iterator[Path]:
     if folder is not None:
         yield folder
         return
-    with TemporaryDirectory(prefix="drethtr-") as made:
+    with TemporaryDirectory(prefix="drethtr-", ignore_cleanup_errors=True) as made:
         folder = Path(made) / "A sample letter"
         folder.mkdir()
         for file in (files("drethtr.editing") / "demo").iterdir():
