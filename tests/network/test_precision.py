@@ -8,8 +8,9 @@ import torch
 from conftest import TINY
 from noise import VOCABULARY, noisy_weights
 
+from drethtr.network.attention import KeyValue
 from drethtr.network.backend import TorchNetwork
-from drethtr.network.network import DRetHTR
+from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.padded import Padded
 from drethtr.network.precision import cast, pays_for_steps
 from drethtr.paper.variants import RETHTR_SMALL, Gated, JointSoftmax, ResNet50, SwishGate
@@ -77,6 +78,13 @@ def test_a_wide_network_writes_in_bfloat16():
     assert network.dimensions.epsilon == torch.finfo(torch.bfloat16).eps
     memory = network.encode([np.zeros((48, 120), np.float32)])
     assert {part.dtype for kept in memory.kept.layers for part in kept} == {torch.bfloat16}
+
+
+def test_image_tokens_are_counted_exactly():
+    """bfloat16 has no 301."""
+    network = TorchNetwork(noisy_weights(), Precision.BFLOAT16)
+    layer = KeyValue(*(torch.zeros(2, 1, 301, 4, dtype=torch.bfloat16) for _ in range(2)))
+    assert network.to_image_memory(BatchMemory((layer,), None, None)).tokens == (301, 301)
 
 
 VARIANTS = {

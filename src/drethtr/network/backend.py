@@ -136,9 +136,8 @@ class TorchNetwork:
 
     def to_image_memory(self, memory: BatchMemory) -> protocol.ImageMemory:
         """The memory of a batch in the form that search and recognizer use."""
-        keys = memory.layers[-1].keys
-        counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
-        tokens = tuple(map(int, counts.tolist()))
+        lines, _, most, _ = memory.layers[-1].keys.shape
+        tokens = (most,) * lines if memory.mask is None else tuple(memory.mask.sum(1).tolist())
         drafts = ctc = None
         if memory.ctc is not None:
             drafts = tuple(without_padding(memory.ctc.draft, tokens))
