@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple
 from torch import Tensor, nn
 
 from drethtr.network.attention import PRIORS, KeyValue
-from drethtr.network.mixer import MIXERS, MixerState, PastMixer, Query, State, Weights
+from drethtr.network.mixer import MIXERS, AttentionWeights, MixerState, PastMixer, Query, State
 from drethtr.network.tree import Tree
 from drethtr.network.variants import Variants
 from drethtr.recognition.model.architecture import DecoderOnly, NetworkConfig, Plain
@@ -162,7 +162,7 @@ class Block(nn.Module, ABC):
         """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and the state after them."""
 
     @abstractmethod
-    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Weights:
+    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> AttentionWeights:
         """How the tokens (1, N, width) of a whole text weigh image and text."""
 
 
@@ -194,7 +194,7 @@ class FusedBlock(Block):
         x = x + mixed
         return x + self.feed_forward(x), state
 
-    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Weights:
+    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> AttentionWeights:
         return self.fusion.text_mixer.weigh(self.fusion.query(self.fusion_norm(x)), image, mask)
 
 

@@ -46,7 +46,7 @@ class Query(NamedTuple):
         return Query(tree.spread(self.x), tree.spread(self.q), KeyValue(*map(tree.spread, self.text)))
 
 
-class Weights(NamedTuple):
+class AttentionWeights(NamedTuple):
     """The attention weights of N text tokens of one line in a layer, for drawing.
 
     image  (H, N, I)  attention to each image token; sums to 1
@@ -77,7 +77,7 @@ class PastMixer(nn.Module, ABC, Generic[State]):
         return tree.gather(mixed), state
 
     def weigh(self, query: Query) -> tuple[Tensor, Tensor | None]:
-        """`Weights.text` and `Weights.reach` of a whole text, for mixers that can show them."""
+        """`AttentionWeights.text` and `AttentionWeights.reach` of a whole text, for mixers that can show them."""
         raise NotImplementedError(f"{type(self).__name__} does not show its weights")
 
 
@@ -105,7 +105,7 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         return tree.gather(mixed), state
 
     @abstractmethod
-    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
+    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> AttentionWeights:
         """The weights of a whole text."""
 
 
@@ -173,8 +173,8 @@ class ARMF(TextMixer[State]):
         from_text, state = self.past.mix_tree(query, state, tree)
         return attend_image(query.q, image, mask) + from_text, state
 
-    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
-        return Weights(image_scores(query.q, image, mask).softmax(-1)[0], *self.past.weigh(query))
+    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> AttentionWeights:
+        return AttentionWeights(image_scores(query.q, image, mask).softmax(-1)[0], *self.past.weigh(query))
 
 
 MIXERS = Variants[TextMixer[Any]]("mixer")

@@ -17,7 +17,7 @@ from drethtr.network.backbones import BACKBONES
 from drethtr.network.block import ARCHITECTURES, Block
 from drethtr.network.ctc import CTCHead, CTCReading
 from drethtr.network.embedding import POSITIONS, TextEmbedding
-from drethtr.network.mixer import MixerState, Weights
+from drethtr.network.mixer import AttentionWeights, MixerState
 from drethtr.network.padded import mask_of
 from drethtr.network.tree import Tree
 from drethtr.recognition.model.architecture import NetworkConfig
@@ -157,7 +157,7 @@ class DRetHTR(nn.Module):
         return logits
 
     @torch.inference_mode()
-    def weigh(self, tokens: Tensor, memory: BatchMemory) -> list[Weights]:
+    def weigh(self, tokens: Tensor, memory: BatchMemory) -> list[AttentionWeights]:
         """How each layer weighs image and text while it decodes a text (1, N) of one line, for pictures."""
         x, found = self.embed(tokens, torch.arange(tokens.shape[1], device=tokens.device)), []
         for block, kept, empty in zip(self.blocks, memory.layers, self.initial_state(memory).layers, strict=True):

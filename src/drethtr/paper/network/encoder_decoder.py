@@ -16,7 +16,7 @@ from drethtr.network.block import (
     feed_forward,
     join_heads,
 )
-from drethtr.network.mixer import MixerState, PastMixer, Retention, Weights, image_scores
+from drethtr.network.mixer import AttentionWeights, MixerState, PastMixer, Retention, image_scores
 from drethtr.network.tree import Tree
 from drethtr.paper.network.mixers import SoftmaxMixer
 from drethtr.paper.variants import EncoderDecoder, JointSoftmax, SplitSoftmax
@@ -122,12 +122,12 @@ class CrossBlock(Block):
         x = x + self.cross(self.cross_norm(x), image, mask)
         return x + self.feed_forward(x), state
 
-    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Weights:
+    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> AttentionWeights:
         normed = self.mixing_norm(x)
         query = self.mixing.query(normed)
         mixed, _ = self.mixing(normed, self.initial_state(query.text), None)
         q = self.cross.queries(self.cross_norm(x + mixed))
-        return Weights(image_scores(q, image, mask).softmax(-1)[0], *self.mixing.text_mixer.weigh(query))
+        return AttentionWeights(image_scores(q, image, mask).softmax(-1)[0], *self.mixing.text_mixer.weigh(query))
 
 
 @ARCHITECTURES.computes(EncoderDecoder)

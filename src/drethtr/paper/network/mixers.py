@@ -15,7 +15,7 @@ from drethtr.network.ancestry import AncestralCache
 from drethtr.network.attention import KeyValue, fold_beams, softmax_attention, unfold_beams
 from drethtr.network.block import OUTPUTS, Output
 from drethtr.network.cache import TextCache, distances
-from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query, TextMixer, Weights, image_scores, scores
+from drethtr.network.mixer import ARMF, MIXERS, AttentionWeights, PastMixer, Query, TextMixer, image_scores, scores
 from drethtr.network.retention import DECAYS, Decay, log_gamma
 from drethtr.paper.variants import Fade, Gated, HeadNorm, JointSoftmax, Sigmoid, SplitSoftmax, SwishGate
 from drethtr.recognition.model.decay import LayerPosition
@@ -63,7 +63,7 @@ class FadedWeights(nn.Module):
 
     @property
     def reach(self) -> Tensor | None:
-        """See `Weights`."""
+        """See `AttentionWeights`."""
         return None if self.log_gamma is None else 1 / -torch.expm1(self.log_gamma.float())
 
 
@@ -131,10 +131,10 @@ class JointSoftmaxMixer(TextMixer[Written]):
         from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
         return from_image + weights[..., places:] @ written.values, state
 
-    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
+    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> AttentionWeights:
         of_image = image_scores(query.q, image, mask)
         weights = torch.cat([of_image, past_scores(query)], dim=-1).softmax(-1)[..., of_image.shape[-1] :]
-        return Weights(of_image.softmax(-1)[0], self.fade(weights, distances_of(query))[0], self.fade.reach)
+        return AttentionWeights(of_image.softmax(-1)[0], self.fade(weights, distances_of(query))[0], self.fade.reach)
 
 
 @MIXERS.computes(SplitSoftmax)
