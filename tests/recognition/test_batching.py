@@ -3,7 +3,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.recognition import batching
-from drethtr.recognition.batching import group_by_width, in_memory
+from drethtr.recognition.batching import group_by_width, in_parts_that_fit
 
 
 def test_groups_are_of_like_width_and_within_budget():
@@ -36,7 +36,7 @@ def test_a_batch_that_is_too_large_is_halved():
             raise MemoryError
         return [item * 10 for item in items]
 
-    assert in_memory(work, list(range(11))) == list(range(0, 110, 10))
+    assert in_parts_that_fit(work, list(range(11))) == list(range(0, 110, 10))
     assert asked == [11, 5, 2, 3, 6, 3, 3]
 
 
@@ -46,10 +46,10 @@ def test_other_errors_and_single_lines_are_not_hidden(error):
         raise error
 
     with pytest.raises(type(error)):
-        in_memory(work, [1])
+        in_parts_that_fit(work, [1])
     if not isinstance(error, MemoryError):
         with pytest.raises(RuntimeError, match="a bug"):
-            in_memory(work, [1, 2])
+            in_parts_that_fit(work, [1, 2])
 
 
 def test_no_limit_below_one_makes_groups_without_end():

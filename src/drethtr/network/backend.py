@@ -20,7 +20,7 @@ from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import protocol
-from drethtr.recognition.batching import group_by_width, in_memory, padded_lines, padded_width
+from drethtr.recognition.batching import group_by_width, in_parts_that_fit, padded_lines, padded_width
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
 from drethtr.recognition.model.file import Model, Rescorer, settings_errors
 from drethtr.recognition.model.weights import Array, Weights
@@ -210,7 +210,7 @@ class TorchNetwork:
             chosen = select_lines(memory.kept, torch.tensor(lines, device=self.device))
             return searches.run(chosen, wanted.keep(np.array(lines, dtype=np.int64)))
 
-        return in_memory(run, range(memory.lines))
+        return in_parts_that_fit(run, range(memory.lines))
 
     @torch.inference_mode()
     @memory_errors()

@@ -58,7 +58,7 @@ def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[
         del by_width[:size]
 
 
-def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
+def in_parts_that_fit(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
     """The results of `work` for all items, which are split into halves as often as needed to fit into memory.
 
     Raises:
@@ -71,4 +71,4 @@ def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[It
             raise
     # Not in the handler: the error would keep the memory of the failed attempt alive.
     middle = len(items) // 2
-    return in_memory(work, items[:middle]) + in_memory(work, items[middle:])
+    return in_parts_that_fit(work, items[:middle]) + in_parts_that_fit(work, items[middle:])

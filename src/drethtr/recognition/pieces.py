@@ -14,7 +14,7 @@ import numpy as np
 from drethtr.base.errors import CheckpointError
 from drethtr.images.line import Line
 from drethtr.images.prepare import Piece, Prepared, cut
-from drethtr.recognition.batching import in_memory
+from drethtr.recognition.batching import in_parts_that_fit
 from drethtr.recognition.confidence.evidence import Features, gather, line_features
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
 from drethtr.recognition.decoding.strategies import Strategy
@@ -97,7 +97,7 @@ class PieceReader:
     ) -> list[Result]:
         """The result of `work` for each piece, in the groups and on the threads of `read`."""
         columns = [sum(view.shape[1] for view in piece.views) for piece in pieces]
-        return self.map_groups(pieces, columns, partial(in_memory, work), threads=threads)
+        return self.map_groups(pieces, columns, partial(in_parts_that_fit, work), threads=threads)
 
     def map_groups(
         self,
