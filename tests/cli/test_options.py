@@ -20,7 +20,15 @@ from drethtr.documents.formats import FORMATS, LINE_FORMATS, formats_named
 from drethtr.documents.read import read_page
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
-from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
+from drethtr.recognition.decoding.strategies import (
+    CTC,
+    Beam,
+    Greedy,
+    Joint,
+    VerifiedDrafts,
+    decoder_name,
+    strategy_named,
+)
 from drethtr.recognition.protocol import Precision, precision_named
 from drethtr.recognition.reading import DOUBTFUL
 
@@ -151,7 +159,7 @@ def test_strategies_have_names(name, decoder):
     ],
 )
 def test_decoders_are_called_as_they_are_typed(decoder, name):
-    assert name_of(decoder) == name
+    assert decoder_name(decoder) == name
 
 
 @pytest.mark.parametrize("name", ["verifed", "joint:3", "beam:x"])
@@ -220,7 +228,7 @@ def test_values_that_a_shell_completes_are_accepted():
         for option in as_click("transcribe", transcribe.app).params
         if option.name in ("decoder", "precision", "lines", "format")
     }
-    assert [name_of(strategy_named(name)) for name in offered["decoder"]] == offered["decoder"]
+    assert [decoder_name(strategy_named(name)) for name in offered["decoder"]] == offered["decoder"]
     assert [precision_named(name).value for name in offered["precision"]] == offered["precision"]
     assert all(segmentation_named(name) for name in offered["lines"])
     assert all(formats_named([name], {**LINE_FORMATS, **FORMATS}) for name in offered["format"])

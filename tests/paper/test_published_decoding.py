@@ -15,7 +15,7 @@ from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy, pub
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
 from drethtr.recognition.decoding.stepwise import BeamSearch, beam_search
-from drethtr.recognition.decoding.strategies import name_of, strategy_named
+from drethtr.recognition.decoding.strategies import decoder_name, strategy_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
@@ -139,7 +139,7 @@ def test_any_model_can_be_read_so(tiny_model, strategy):
 
 @pytest.mark.parametrize(("name", "meant"), [("published", PublishedGreedy()), ("published:7", PublishedBeam(7))])
 def test_a_person_can_ask_for_it(name, meant):
-    assert strategy_named(name) == meant and name_of(meant) == name
+    assert strategy_named(name) == meant and decoder_name(meant) == name
 
 
 @pytest.mark.parametrize("setting", [{"limit": 0}, {"beams": 0}, {"beams": 101}], ids=str)

@@ -13,7 +13,7 @@ from drethtr.images.line import Line
 from drethtr.pictures.canvas import GRAY, Canvas, Color, Label, Photo, Rectangle
 from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.confidence.ink import Ink
-from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.decoding.strategies import decoder_name
 from drethtr.recognition.pieces import stitch
 from drethtr.recognition.protocol import Attention
 from drethtr.recognition.reading import Character, Reading
@@ -103,7 +103,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
         None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
         attention,
         count * per_token,
-        f"drethtr {__version__}, model {recognizer.model.identity}, {name_of(recognizer.strategy)}{opinion}",
+        f"drethtr {__version__}, model {recognizer.model.identity}, {decoder_name(recognizer.strategy)}{opinion}",
     )
 
 

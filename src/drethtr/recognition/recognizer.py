@@ -25,8 +25,14 @@ from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of, line_features
 from drethtr.recognition.confidence.ink import Ink
-from drethtr.recognition.decoding.strategies import CTC, MAX_ALTERNATIVES, Greedy, Strategy, strategy_named
-from drethtr.recognition.decoding.strategies import name_of as strategy_name
+from drethtr.recognition.decoding.strategies import (
+    CTC,
+    MAX_ALTERNATIVES,
+    Greedy,
+    Strategy,
+    decoder_name,
+    strategy_named,
+)
 from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import SHIPPED, Model
 from drethtr.recognition.pieces import PieceReader, ReadPiece, reading_of, stitch
@@ -133,7 +139,7 @@ class Recognizer:
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
 
     def __repr__(self) -> str:
-        model, decoder = self.model.identity, strategy_name(self.strategy)
+        model, decoder = self.model.identity, decoder_name(self.strategy)
         return f"<Recognizer: model {model}, decoder {decoder}, {self.precision.value}>"
 
     def __reduce__(self) -> NoReturn:
@@ -335,7 +341,7 @@ class Recognizer:
     @property
     def settings(self) -> dict[str, str]:
         """Decoder and precision, named as on the command line."""
-        return {"decoder": strategy_name(self.strategy), "precision": self.precision.value}
+        return {"decoder": decoder_name(self.strategy), "precision": self.precision.value}
 
     def provenance(self) -> Provenance:
         """The provenance of results made by this recognizer."""

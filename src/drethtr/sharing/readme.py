@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drethtr.base.version import __version__
-from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.decoding.strategies import decoder_name
 from drethtr.recognition.model.file import Model
 from drethtr.sharing.card import RATE, WER, alphabet, has_rate, is_stated, mappings, missing_entries, rate_of
 
@@ -130,7 +130,7 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def confidences(model: Model) -> list[str]:
     """Which decoders have calibrated confidences."""
-    found = (name_of(decoder) for each in model.record.calibrations for decoder in each.strategies)
+    found = (decoder_name(decoder) for each in model.record.calibrations for decoder in each.strategies)
     known = [f"`{name}`" for name in dict.fromkeys(found)]  # each once, though every precision has its own calibration
     if not known:
         return ["The confidences are not calibrated: they are raw probabilities of the network."]

@@ -18,7 +18,7 @@ from drethtr.evaluation.confidence import measure_confidence, measure_sets
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
 from drethtr.evaluation.reading import to_read
 from drethtr.recognition.backends import resolve_device
-from drethtr.recognition.decoding.strategies import name_of, strategy_named
+from drethtr.recognition.decoding.strategies import decoder_name, strategy_named
 from drethtr.recognition.model.file import load_model, save_record
 from drethtr.recognition.recognizer import Recognizer
 
@@ -65,7 +65,7 @@ def calibrate(
     record = calibrated.record
     echo(f"{target}: calibrated on {len(samples):,} lines")
     if record.strategy is not None:
-        echo(f"best decoder: {name_of(record.strategy)}")
+        echo(f"best decoder: {decoder_name(record.strategy)}")
     echo(reliability(fits))
     if fits and fits[0].held_out:
         echo(held_out_table(fits[0]))
@@ -87,7 +87,7 @@ def held_out_table(held: fit.Fit) -> str:
     error, inside = 100 * mean_absolute_error(rates), sum(bool(rate.inside) for rate in rates)
     return "\n".join(
         [
-            f"\nEach set calibrated on the others, {name_of(strategy)} ({precision}):",
+            f"\nEach set calibrated on the others, {decoder_name(strategy)} ({precision}):",
             confidence_of_sets([*measure_sets(held.held_out).items(), ("all", together)]),
             f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
             f"true CER inside the interval for {inside} of {len(rates)}.",
@@ -99,7 +99,7 @@ def reliability(fits: Sequence[fit.Fit]) -> str:
     """How reliable the confidences of each decoder are, in percent."""
     rows = [
         [
-            f"{', '.join(map(name_of, one.calibration.strategies))} ({one.calibration.precision})",
+            f"{', '.join(map(decoder_name, one.calibration.strategies))} ({one.calibration.precision})",
             *(
                 cell
                 for found in (one.characters, one.words)

@@ -15,7 +15,7 @@ from drethtr.cli.reports import between, error_rates
 from drethtr.cli.screen import echo, shown
 from drethtr.layout.network import MAPS, LineModel, load_lines
 from drethtr.recognition.backends import check_weights
-from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.decoding.strategies import decoder_name
 from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import LINES, SHIPPED, Model, save_card
 from drethtr.recognition.model.weights import read_metadata
@@ -195,7 +195,7 @@ def lines_description(model: LineModel, path: Path) -> list[str]:
 
 def names_of_strategies(model: Model) -> dict[str, str]:
     """The names of calibrated decoders by their `repr`, which metrics of drethtr 0.1 contain."""
-    return {repr(known): name_of(known) for found in model.record.calibrations for known in found.strategies}
+    return {repr(known): decoder_name(known) for found in model.record.calibrations for known in found.strategies}
 
 
 def measured(evaluation: Mapping[str, Any], model: Model) -> str:

@@ -34,7 +34,7 @@ from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.selection import image_folder, select
 from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.confidence.error_rate import ErrorRate, doubt_of
-from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.decoding.strategies import decoder_name
 from drethtr.recognition.model.adapter import holds_adapter
 from drethtr.recognition.model.file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
@@ -132,8 +132,8 @@ def known_rate(recognizer: Recognizer, decoder: str | None) -> ErrorRate:
     if rate is None:
         option = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
-            f"this model has no CER prediction for {name_of(recognizer.strategy)}; fit one on lines of several sets "
-            "that it was not trained on: "
+            f"this model has no CER prediction for {decoder_name(recognizer.strategy)}; fit one on lines of several "
+            "sets that it was not trained on: "
             f"drethtr model predict-cer 'lines/*.val.parquet'{option} --model OLD --learn NEW"
         )
     return rate

@@ -387,7 +387,7 @@ def strategy_named(text: str) -> Strategy:
     return NUMBERED[name](int(number))
 
 
-def name_of(strategy: Strategy) -> str:
+def decoder_name(strategy: Strategy) -> str:
     """The name of a strategy, ignoring weights taken from a model; its `repr` if it has no name."""
     beams = getattr(strategy, "beams", None)
     numbered = {} if beams is None else {f"{name}:{beams}": kind(beams) for name, kind in NUMBERED.items()}
