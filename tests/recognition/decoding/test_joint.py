@@ -188,7 +188,7 @@ def test_later_doubts_are_followed_when_the_first_bring_nothing():
 def test_what_the_ctc_head_refuses_is_not_tried():
     """What it finds e^3 times less likely."""
     made = search_of({TEXT: 0.0}, Doubt(0, 9))
-    score = made.scores.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
+    score = made.scores.ctc[0](changed(TEXT, [Change(0, 1, (9,))]))
     for worse, waits in ((2.9, True), (3.1, False)):
         made = search_of({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
         made.advance()

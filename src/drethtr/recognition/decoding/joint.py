@@ -162,7 +162,7 @@ class LineScores:
     waiting: dict[Tokens, FirstPassScores] = field(default_factory=dict)
 
     @cached_property
-    def heads(self) -> list[TextScores]:
+    def ctc(self) -> list[TextScores]:
         """The CTC scores of any text, for each width."""
         return [TextScores(rows) for rows in self.rows]
 
@@ -176,7 +176,7 @@ class LineScores:
         self.waiting = {}
         if unknown:
             base = unknown[0] if base is None else base
-            scores = ctc_scores(self.heads, unknown, base)
+            scores = ctc_scores(self.ctc, unknown, base)
             # The base goes first, since scoring texts that resemble the first one takes a fraction of its time.
             _, *language = self.language_models.unweighted_scores([base, *unknown])
             self.waiting = dict(zip(unknown, map(FirstPassScores, scores, language), strict=True))
@@ -354,12 +354,12 @@ def proposed(scores: CTCScores, line: int, number: int, language_models: Weighte
 
 
 def rescore(
-    views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], language: LanguageScorer | None = None
+    scorers: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], language: LanguageScorer | None = None
 ) -> list[list[Judgment]]:
-    """The decoder's scores of some texts per line."""
+    """The decoder's scores of some texts per line, averaged over its widths, which have a scorer each."""
     trees = [TextTree.of(some) for some in texts]
-    seen = [view.score_trees(trees) for view in views]
-    # The mean over one view would copy it.
+    seen = [scorer.score_trees(trees) for scorer in scorers]
+    # The mean over one width would copy it.
     with_image = seen[0] if len(seen) == 1 else [np.mean(of_line, axis=0) for of_line in zip(*seen, strict=True)]
     without_image = [None] * len(trees) if language is None else language.score_trees(trees)
     return [
@@ -381,15 +381,15 @@ def judge(text: Tokens, path: Sequence[int], log_probabilities: Floats, language
     return Judgment(own, Doubts(text, path, log_probabilities), alone)
 
 
-def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Tokens) -> list[float]:
-    """The CTC scores of some texts of one line, averaged over its views; most of them resemble the base.
+def ctc_scores(widths: Sequence[TextScores], texts: Sequence[Tokens], base: Tokens) -> list[float]:
+    """The CTC scores of some texts of one line, averaged over its widths; most of them resemble the base.
 
-    Views that are too short for a text are left out of its mean.
+    A width with too few steps for a text is left out of its mean.
     """
-    for view in views:
-        view.lean_on(base)
+    for scores in widths:
+        scores.lean_on(base)
     means = []
     for text in texts:
-        finite = [score for view in views if (score := view(text)) > -inf]
+        finite = [score for scores in widths if (score := scores(text)) > -inf]
         means.append(sum(finite) / len(finite) if finite else -inf)
     return means
