@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from drethtr.base.arrays import Ints
@@ -313,12 +314,12 @@ def select_lines(memory: BatchMemory, lines: Tensor) -> BatchMemory:
     )
 
 
-def mean_of_image(memory: BatchMemory) -> protocol.Logits:
+def mean_of_image(memory: BatchMemory) -> NDArray[np.float32]:
     """The mean key and value of each line's image tokens in the last layer, (B, 2 x H x K)."""
     kept = torch.cat(memory.layers[-1], dim=-1).float()
     mask = kept.new_ones(kept.shape[0], kept.shape[2]) if memory.mask is None else memory.mask.to(kept.dtype)
     shares = (mask / mask.sum(1, keepdim=True))[:, None, :, None]
-    means: protocol.Logits = (kept * shares).sum(2).flatten(1).cpu().numpy()
+    means: NDArray[np.float32] = (kept * shares).sum(2).flatten(1).cpu().numpy()
     return means
 
 

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.arrays import Booleans, Floats
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.decoding.ctc_search import CTCPath
-from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
+from drethtr.recognition.decoding.decoded import Decoded, Entropies, LogProbs, View
 from drethtr.recognition.protocol import Dimensions
 from drethtr.recognition.reading import Evidence
 from drethtr.text.tokenizer import BLANK
@@ -33,7 +33,7 @@ def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGU
 
 
 def gather_line(
-    decoded: Decoded, surprises: Sequence[float], scores: LogProbs, entropies: LogProbs, steps: int
+    decoded: Decoded, surprises: Sequence[float], scores: LogProbs, entropies: Entropies, steps: int
 ) -> tuple[Evidence, ...]:
     """Evidence for each token of a text.
 
@@ -82,7 +82,7 @@ def line_features(view: View) -> Features:
     return mean if ctc is None else np.column_stack([list(map(reading_features, ctc.paths, ctc.entropies)), mean])
 
 
-def reading_features(path: CTCPath, entropies: LogProbs) -> tuple[float, float, float]:
+def reading_features(path: CTCPath, entropies: Entropies) -> tuple[float, float, float]:
     """Mean confidence of the characters, logarithm of the entropy per character, and characters per step."""
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0

@@ -23,6 +23,7 @@ IMPOSSIBLE = -1e4
 """The logit of an impossible token: finite, because entropies multiply by it."""
 
 LogProbs = NDArray[np.float32]
+Entropies = NDArray[np.float32]
 
 
 class Candidate(NamedTuple):
@@ -76,7 +77,7 @@ class CTCScores:
         return tuple(map(best_path, self.lines))
 
     @cached_property
-    def entropies(self) -> tuple[LogProbs, ...]:
+    def entropies(self) -> tuple[Entropies, ...]:
         """Entropy of each step of each line in nats, (S,)."""
         return tuple(map(entropy_of_steps, self.lines))
 
@@ -130,9 +131,9 @@ def text_only(logits: Logits) -> LogProbs:
     return log_probs
 
 
-def entropy_of_steps(log_probs: LogProbs) -> LogProbs:
+def entropy_of_steps(log_probs: LogProbs) -> Entropies:
     """Entropy of each step in nats, (S,)."""
-    values: LogProbs = -(np.exp(log_probs) * log_probs).sum(1)
+    values: Entropies = -(np.exp(log_probs) * log_probs).sum(1)
     return values
 
 
@@ -168,10 +169,10 @@ def edges(spans: Sequence[tuple[int, int]], steps: int, steps_per_token: int) ->
     """
     scale = 1 / steps_per_token
     middles = [(first + after) / 2 for first, after in spans]
-    between = [(left + right) / 2 for left, right in pairwise(middles)]
     if not middles:
         return ()
+    between = [(left + right) / 2 for left, right in pairwise(middles)]
     # The outer characters have no neighbor on one side; half the usual distance is used there.
-    typical = (middles[-1] - middles[0]) / max(len(middles) - 1, 1) / 2 if len(middles) > 1 else steps_per_token
-    outer = [max(middles[0] - typical, 0.0), *between, min(middles[-1] + typical, float(steps))]
-    return tuple((left * scale, right * scale) for left, right in pairwise(outer))
+    half = (middles[-1] - middles[0]) / (len(middles) - 1) / 2 if len(middles) > 1 else steps_per_token
+    borders = [max(middles[0] - half, 0.0), *between, min(middles[-1] + half, float(steps))]
+    return tuple((left * scale, right * scale) for left, right in pairwise(borders))
