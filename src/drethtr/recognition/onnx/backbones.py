@@ -3,6 +3,8 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
+from typing import NamedTuple
+
 from drethtr.recognition.model.architecture import (
     DESCENT,
     LIGHT_STAGES,
@@ -15,28 +17,34 @@ from drethtr.recognition.model.architecture import (
     PPOCR_STEM,
     Light,
 )
-from drethtr.recognition.onnx.graph import Graph
+from drethtr.recognition.onnx.graph import Graph, whole
+from drethtr.recognition.onnx.int8 import linear_of_places_int8
 from drethtr.recognition.onnx.layers import (
-    Features,
     attention,
     conv,
     gelu,
     join_heads,
     layer_norm,
     linear,
-    linear_of_places,
-    linear_of_places_int8,
     silu,
     split_heads,
     token_numbers,
-    tokens,
 )
 
 LAST = "backbone.blocks.12"
 """The last block: its projection stays in float32, since most of the error of 8 bits arises there."""
 
 
-def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
+class ImageFeatures(NamedTuple):
+    """Tokens (N, width), and the channels (N, draft_width) that the CTC draft reads from."""
+
+    tokens: str
+    width: int
+    draft: str
+    draft_width: int
+
+
+def ppocr(graph: Graph, image: str, config: PPOCR) -> ImageFeatures:
     """Tokens of the pooled features of the convolutions, and of the neck."""
     x, channels = stem(graph, image, 1, PPOCR_STEM, PPOCR_STAGES[0][0]), PPOCR_STAGES[0][0]
     number = 0
@@ -50,7 +58,7 @@ def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
     size = (config.height // DESCENT, 2)
     pooled = graph.op("AveragePool", x, kernel_shape=size, strides=size)
     read = neck(graph, pooled, channels)
-    return Features(graph.op("Concat", tokens(graph, pooled), read, axis=-1), channels + NECK, read, NECK)
+    return ImageFeatures(graph.op("Concat", tokens(graph, pooled), read, axis=-1), channels + NECK, read, NECK)
 
 
 def stem(graph: Graph, image: str, inputs: int, width: int, outputs: int) -> str:
@@ -92,6 +100,13 @@ def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual:
     return graph.op("Transpose", graph.op("Add", found, x) if residual else found, perm=(0, 3, 1, 2))
 
 
+def linear_of_places(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
+    """X Wᵀ + b at every place of a feature map, channels last, with the weights of a 1 x 1 convolution."""
+    weight = graph.weight_values(f"{name}.weight", outputs, inputs, 1, 1).reshape(outputs, inputs)
+    found = graph.op("MatMul", x, graph.constant(weight.T, f"{name}.weight.turned"))
+    return graph.op("Add", found, graph.weight(f"{name}.bias", outputs))
+
+
 def excitation(graph: Graph, x: str, name: str, channels: int, slope: float = 1 / 6) -> str:
     """The scale (1, C, 1, 1) of each channel, from its mean over the image; `slope` is that of the hard sigmoid."""
     mean = graph.op("GlobalAveragePool", x)
@@ -122,7 +137,7 @@ def attention_block(graph: Graph, x: str, places: str, name: str) -> str:
     return graph.op("Add", x, linear(graph, inner, f"{name}.project", 2 * NECK, NECK))
 
 
-def light(graph: Graph, image: str, config: Light) -> Features:
+def light(graph: Graph, image: str, config: Light) -> ImageFeatures:
     """Tokens of ceil(columns / 8)."""
     x, channels, number = image, 1, 0
     for width, stride, blocks in LIGHT_STAGES:
@@ -136,7 +151,7 @@ def light(graph: Graph, image: str, config: Light) -> Features:
     for place in range(LIGHT_TOKEN_BLOCKS):
         x = light_block(graph, x, f"backbone.token_blocks.{place}", channels, (1, 7))
     found = tokens(graph, channel_norm(graph, x, "backbone.norm", channels))
-    return Features(found, channels, found, channels)
+    return ImageFeatures(found, channels, found, channels)
 
 
 def light_descent(graph: Graph, x: str, name: str, inputs: int, outputs: int, stride: tuple[int, int]) -> str:
@@ -157,3 +172,8 @@ def channel_norm(graph: Graph, x: str, name: str, channels: int) -> str:
     """Layer norm over the channels."""
     last = layer_norm(graph, graph.op("Transpose", x, perm=(0, 2, 3, 1)), name, channels)
     return graph.op("Transpose", last, perm=(0, 3, 1, 2))
+
+
+def tokens(graph: Graph, x: str) -> str:
+    """Feature maps (1, C, 1, W) of one row as tokens (W, C)."""
+    return graph.op("Transpose", graph.op("Squeeze", x, whole(0, 2)), perm=(1, 0))

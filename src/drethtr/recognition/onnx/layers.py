@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
+from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.protobuf import ElementType
 
 
@@ -178,63 +178,3 @@ def conv(
         group=groups,
         pads=before + after,
     )
-
-
-def tokens(graph: Graph, x: str) -> str:
-    """Feature maps (1, C, 1, W) of one row as tokens (W, C)."""
-    return graph.op("Transpose", graph.op("Squeeze", x, whole(0, 2)), perm=(1, 0))
-
-
-class Features(NamedTuple):
-    """Tokens (N, width), and the channels (N, draft_width) for the CTC draft."""
-
-    tokens: str
-    width: int
-    draft: str
-    draft_width: int
-
-
-LARGEST = 127
-"""The largest number of 8 bits."""
-
-
-def linear_of_places(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
-    """X Wᵀ + b at every place of a feature map, channels last, with the weights of a 1 x 1 convolution."""
-    weight = graph.weight_values(f"{name}.weight", outputs, inputs, 1, 1).reshape(outputs, inputs)
-    found = graph.op("MatMul", x, graph.constant(weight.T, f"{name}.weight.turned"))
-    return graph.op("Add", found, graph.weight(f"{name}.bias", outputs))
-
-
-def linear_of_places_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
-    """`linear_of_places` with an 8-bit product."""
-    weight = graph.weight_values(f"{name}.weight", outputs, inputs, 1, 1)
-    return product_int8(graph, x, name, weight.reshape(outputs, inputs))
-
-
-def linear_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
-    """`linear` with an 8-bit product."""
-    return product_int8(graph, x, name, graph.weight_values(f"{name}.weight", outputs, inputs), bias=bias)
-
-
-def product_int8(graph: Graph, x: str, name: str, weight: NDArray[np.float32], *, bias: bool = True) -> str:
-    """X Wᵀ + b in 8 bits, from weights (outputs, inputs) in float32."""
-    outputs = len(weight)
-    rounded, scales = quantize_by_output(weight)
-    offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
-    return graph.op(
-        "DynamicQuantizeMatMul",
-        x,
-        graph.constant(rounded.T, f"{name}.weight.int8"),
-        graph.constant(scales, f"{name}.weight.scales"),
-        np.zeros(outputs, dtype=np.int8),
-        *offset,
-        domain=MICROSOFT,
-    )
-
-
-def quantize_by_output(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Quantize weights (outputs, inputs) to 8 bits, with one scale for each output."""
-    largest = np.abs(weight).max(axis=1)
-    # A row of zeros has no scale of its own.
-    scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
-    return np.rint(weight / scales[:, None]).astype(np.int8), scales

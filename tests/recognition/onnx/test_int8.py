@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.layers import linear_int8, linear_of_places_int8, quantize_by_output
+from drethtr.recognition.onnx.int8 import linear_int8, linear_of_places_int8, quantize_by_output
 from drethtr.recognition.onnx.network import Session
 
 
