@@ -16,7 +16,7 @@ import numpy as np
 from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
-from drethtr.recognition.decoding.decoded import Decoded, View, located
+from drethtr.recognition.decoding.decoded import Decoded, View
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Scorer, State, beam_search, highest
 from drethtr.recognition.decoding.strategies import DECODERS, NUMBERED, Strategy
@@ -130,7 +130,7 @@ class Published(Strategy):
     ) -> list[Decoded]:
         [view] = views
         found = self.search(NetworkScorer(network, view.memory, forbidden=()))
-        return located(view.memory, view.ctc, list(map(without_marks, found)))
+        return view.locate(list(map(without_marks, found)))
 
     @abstractmethod
     def search(self, scorer: NetworkScorer) -> list[Hypothesis]:

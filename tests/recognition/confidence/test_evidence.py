@@ -6,7 +6,7 @@ from drethtr.language.languages import Languages
 from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import open_network
 from drethtr.recognition.confidence.evidence import gather, gather_line, in_both, line_features
-from drethtr.recognition.decoding.decoded import Decoded, View, entropy_of_steps, located
+from drethtr.recognition.decoding.decoded import Decoded, View, entropy_of_steps
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.decoding.strategies import CTC, Greedy
 from drethtr.recognition.protocol import Precision
@@ -68,7 +68,7 @@ def test_ngrams_tell_how_surprising_each_token_is(head, request):
     [a, b] = model.tokenizer.encode("ab")
     ngrams = learn([Ingredient(["abab"] * 20)], model.tokenizer, order=3, most=1000)
     view = seen(model, open_network(model, "cpu", Precision.FLOAT32, 1), "abc")
-    found = located(view.memory, view.ctc, [Hypothesis((a, b, b), -1.0, (-0.1, -0.2, -0.3, -0.4))])
+    found = view.locate([Hypothesis((a, b, b), -1.0, (-0.1, -0.2, -0.3, -0.4))])
     [known], [unknown] = gather(view, found, Languages({"all": ngrams})), gather(view, found)
     first, expected, unexpected = (token.surprise for token in known)
     assert expected < 0.5 < 2 < unexpected
@@ -81,5 +81,5 @@ def test_a_text_that_was_cut_off_was_not_ended(head, request):
     model = request.getfixturevalue(head)
     view = seen(model, open_network(model, "cpu", Precision.FLOAT32, 1), "abc")
     for gains, ended in (((-1.0, -1.0), False), ((-1.0, -1.0, -1.0), True)):
-        found = located(view.memory, view.ctc, [Hypothesis((4, 5), sum(gains), gains)])
+        found = view.locate([Hypothesis((4, 5), sum(gains), gains)])
         assert found[0].ended is ended

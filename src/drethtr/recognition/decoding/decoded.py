@@ -121,6 +121,17 @@ class View(NamedTuple):
         assert self.ctc is not None, "`Recognizer` refuses strategies that need a CTC head without one"
         return self.ctc
 
+    def locate(self, hypotheses: Sequence[Hypothesis]) -> list[Decoded]:
+        """One hypothesis per line, its tokens aligned by the CTC head, or spread evenly if there is none."""
+        if self.ctc is None:
+            return [spread(tokens, best) for tokens, best in zip(self.memory.tokens, hypotheses, strict=True)]
+        return [
+            self.ctc.placed(line, best.tokens)._replace(
+                confidences=confidences(best), ended=best.ended, draft=self.ctc.reading(line)
+            )
+            for line, best in enumerate(hypotheses)
+        ]
+
 
 def text_only(logits: Logits) -> LogProbs:
     """Log-probabilities from CTC logits (S, V), with start and end excluded."""
@@ -135,18 +146,6 @@ def entropy_of_steps(log_probs: LogProbs) -> Entropies:
     """Entropy of each step in nats, (S,)."""
     values: Entropies = -(np.exp(log_probs) * log_probs).sum(1)
     return values
-
-
-def located(memory: ImageMemory, scores: CTCScores | None, hypotheses: Sequence[Hypothesis]) -> list[Decoded]:
-    """One hypothesis per line, its tokens aligned by the CTC head, or spread evenly if there is none."""
-    if scores is None:
-        return [spread(tokens, best) for tokens, best in zip(memory.tokens, hypotheses, strict=True)]
-    return [
-        scores.placed(line, best.tokens)._replace(
-            confidences=confidences(best), ended=best.ended, draft=scores.reading(line)
-        )
-        for line, best in enumerate(hypotheses)
-    ]
 
 
 def spread(image_tokens: int, best: Hypothesis) -> Decoded:

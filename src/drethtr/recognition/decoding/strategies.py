@@ -30,7 +30,7 @@ The decoder scores the next token, given the image and the text so far. It is ca
         joint_search      joint.py         candidates of `prefix_search`, then rounds of corrections: `Joint`
         verify            speculative.py   a draft, checked token by token in one pass: `VerifiedDrafts`
 
-Whichever finds the text, its tokens are placed on the image by CTC alignment (`located` in decoded.py).
+Whichever finds the text, its tokens are placed on the image by CTC alignment (`View.locate`).
 
 To add a decoder, write a `Strategy` and enter it in `DECODERS`.
 """
@@ -48,7 +48,7 @@ from drethtr.base.plugins import load_plugins
 from drethtr.language.languages import NO_LANGUAGE, Languages, WeightedLanguages
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import search_languages
-from drethtr.recognition.decoding.decoded import Candidate, Decoded, View, located
+from drethtr.recognition.decoding.decoded import Candidate, Decoded, View
 from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
@@ -182,7 +182,7 @@ class Beam(Strategy):
         [view] = views
         texts = self.search(NetworkScorer(network, view.memory), min(alternatives + 1, self.beams))
         own = [best for best, *_ in texts]
-        return self.with_alternatives(located(view.memory, view.ctc, own), own, texts, alternatives)
+        return self.with_alternatives(view.locate(own), own, texts, alternatives)
 
     def search(self, scorer: NetworkScorer, nbest: int) -> list[list[Hypothesis]]:
         """The best texts of each line."""
@@ -215,7 +215,7 @@ class Writer(Strategy):
         [view] = views
         scorer = NetworkScorer(network, view.memory)
         own = self.write(scorer, view)
-        read = located(view.memory, view.ctc, own)
+        read = view.locate(own)
         if not alternatives:
             return read
         beam = Beam(alternatives + 1)
@@ -321,7 +321,7 @@ class Joint(Strategy):
     ) -> list[Decoded]:
         texts = self.propose(network, views, languages)
         own = [max(line, key=self.quality) for line in texts]
-        read = located(views[0].memory, views[0].ctc, [text.decoder for text in own])
+        read = views[0].locate([text.decoder for text in own])
         decoded = []
         for line, best, others in zip(read, own, texts, strict=True):
             candidates = [Candidate(text.decoder.tokens, self.quality(text)) for text in others]
