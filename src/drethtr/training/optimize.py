@@ -57,22 +57,25 @@ class MuonOptimizer(torch.optim.AdamW):
             of_shape[parameter.flatten(1).shape].append(parameter)
         for shape, alike in of_shape.items():
             # Matrices of one shape in one product: most are too small to keep a GPU, or two cores, busy.
-            directions = orthogonalize(torch.stack([self.momentum(parameter, momentum) for parameter in alike]))
+            directions = orthogonalize(torch.stack([self.advance(parameter, momentum) for parameter in alike]))
             for parameter, direction in zip(alike, directions, strict=True):
                 parameter.mul_(1 - rate * decay)
                 # The root mean square of an orthogonal matrix is 1 / √(longer side), which is undone here.
                 parameter.add_(direction.reshape(parameter.shape), alpha=-rate * STEP * max(shape) ** 0.5)
 
-    def momentum(self, parameter: nn.Parameter, share: float) -> Tensor:
-        """Update the momentum, and return it as a matrix with Nesterov's look-ahead; the gradient is dropped."""
+    def advance(self, parameter: nn.Parameter, momentum: float) -> Tensor:
+        """Update the moving mean of a gradient, and return it as a matrix with Nesterov's look-ahead.
+
+        The gradient is dropped, so that the step of AdamW skips its parameter.
+        """
         gradient, parameter.grad = parameter.grad, None
         assert gradient is not None
         state = self.state[parameter]
         if not state:  # AdamW needs a step count to load its state
             state |= {"momentum": torch.zeros_like(parameter), "step": torch.tensor(0.0)}
         mean: Tensor = state["momentum"]
-        mean.lerp_(gradient, 1 - share)
-        ahead: Tensor = gradient.lerp(mean, share)
+        mean.lerp_(gradient, 1 - momentum)
+        ahead: Tensor = gradient.lerp(mean, momentum)
         return ahead.flatten(1)
 
 
