@@ -27,7 +27,12 @@ from drethtr.evaluation.predict import MIN_SETS, learn
 from drethtr.evaluation.reading import Advance, ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.recognition.backends import CPU
-from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
+from drethtr.recognition.confidence.calibration import (
+    Calibration,
+    calibrated_characters,
+    character_features,
+    word_features,
+)
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
@@ -252,7 +257,8 @@ def calibration_of(
     right = np.concatenate([case.right_characters for case in cases])
     characters = fit_logistic(features, right, digits=DIGITS, prior=of_characters)
     # Words are judged by calibrated characters, as when lines are read.
-    features = np.concatenate([word_features(weighed(case.line.reading.characters, characters)) for case in cases])
+    judged = [calibrated_characters(case.line.reading.characters, characters) for case in cases]
+    features = np.concatenate(list(map(word_features, judged)))
     right = np.concatenate([case.right_words for case in cases])
     words = fit_logistic(features, right, digits=DIGITS, prior=of_words)
     return Calibration(group, characters, words, precision.value)

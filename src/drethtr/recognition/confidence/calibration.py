@@ -59,15 +59,15 @@ class Calibration:
         if not reading.characters:
             return replace(reading, word_confidences=())
         # Characters first: the features of words are computed from calibrated characters.
-        characters = weighed(reading.characters, self.characters)
+        characters = calibrated_characters(reading.characters, self.characters)
         confidence = sum(character.confidence for character in characters) / len(characters)
         words = tuple(self.words(word_features(characters)).tolist())
         return replace(reading, characters=characters, confidence=confidence, word_confidences=words)
 
 
-def weighed(characters: Sequence[Character], weights: Logistic) -> tuple[Character, ...]:
+def calibrated_characters(characters: Sequence[Character], model: Logistic) -> tuple[Character, ...]:
     """The characters, with confidences from their evidence."""
-    sure = weights(character_features(characters)).tolist()
+    sure = model(character_features(characters)).tolist()
     return tuple(replace(character, confidence=p) for character, p in zip(characters, sure, strict=True))
 
 
