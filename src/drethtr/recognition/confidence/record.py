@@ -21,9 +21,6 @@ from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.protocol import Precision
 from drethtr.recognition.reading import Flag
 
-BLANK = Blank()
-"""Checked first: a blank line gets no other flags."""
-
 ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncated(), OutOfAlphabet())
 """The other checks that need no fitting."""
 
@@ -82,7 +79,7 @@ class CalibrationRecord:
 
     def flags(self, seen: Observation) -> tuple[Flag, ...]:
         """The flags of a line."""
-        if (blank := BLANK(seen)) is not None:
-            return (blank,)
+        if (blank := Blank()(seen)) is not None:
+            return (blank,)  # and no other flags
         checks = ALWAYS if self.unlike_training is None else (*ALWAYS, self.unlike_training)
         return tuple(flag for check in checks if (flag := check(seen)) is not None)
