@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from drethtr.recognition.onnx.graph import Graph
 
-SETTINGS = {"session.intra_op.allow_spinning": "0"}
-"""Waiting threads sleep instead of spinning."""
-
 OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
 """Parts of onnxruntime's messages for failed allocations."""
 
@@ -73,8 +70,7 @@ class Session:
         options.log_severity_level = 3
         # With this, trees of texts take 0.83 of the time and images 0.98 (LOG.md, 2026-11-27); peak memory is the same.
         options.enable_mem_reuse = False
-        for name, value in SETTINGS.items():
-            options.add_session_config_entry(name, value)
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads sleep
         # Sessions use the memory of these arrays without copying, so the arrays must live as long.
         self._shared = {name: ort.OrtValue.ortvalue_from_numpy(values) for name, values in graph.shared.items()}
         options.add_external_initializers(list(self._shared), list(self._shared.values()))
