@@ -156,6 +156,9 @@ def intervals(pages: Mapping[str, PageCounts]) -> dict[str, float | None]:
 
 
 NUMBER_AT_END = re.compile(r"(?<![-_ \d])[-_ ]*+\d++$|(?<=\d)[-_ ]++\d++$")
+"""The number at the end of a name, with the separators before it: `_012` of `page_012`, `-012` of `1845-012`.
+
+Possessive, so that names of thousands of digits or separators take linear time."""
 
 
 def refuse(error: DataError) -> None:
