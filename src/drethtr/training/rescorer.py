@@ -214,33 +214,25 @@ def train_rescorer(
     done, known = restore_run(snapshot, learner, settings) if snapshot is not None else (0, None)
     bfloat16 = devices.uses_bfloat16(run.bfloat16) if known is None else known
     cure = "another seed" if snapshot is None else f"another seed, without the file {snapshot}"
-    for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
+    for step, batch in zip(range(done, run.steps), material.batches(done), strict=False):
+        set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
+        learner.optimizer.zero_grad(set_to_none=True)
+        texts = batch.to(devices.device)
+        before, after = teacher_forcing(texts, (texts != PAD).sum(1))
         with devices.precision(bfloat16):
-            loss = train_step(learner, texts.to(devices.device), run, step, cure)
+            loss = cross_entropies(network(before), after).sum() / (after != PAD).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        clip_gradient(network, run.optimizer.clip, step + 1, cure)
+        with devices.precision(bfloat16):  # Muon multiplies matrices
+            learner.optimizer.step()
+        learner.average.update(network, step + 1)
         if advance is not None:
-            advance(step + 1, loss)
+            advance(step + 1, float(loss.detach()))
         if snapshot is not None and (step + 1) % SAVED == 0:
             header = json.dumps(settings | {"steps": step + 1, "bfloat16": bfloat16})
             write_tensors(tensors_of(learner), snapshot, {HEADER: header})
     weights = learner.average.network.state_dict()
     return Rescorer(run.network, {name: weight.cpu().numpy() for name, weight in weights.items()})
-
-
-def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int, cure: str) -> float:
-    """One step; returns the loss in nats per character, including line ends.
-
-    Raises:
-        DivergedError: with how to start again, `cure`, if the gradient is not finite; the weights are then unchanged.
-    """
-    set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
-    learner.optimizer.zero_grad(set_to_none=True)
-    before, after = teacher_forcing(texts, (texts != PAD).sum(1))
-    loss = cross_entropies(learner.network(before), after).sum() / (after != PAD).sum()
-    loss.backward()  # type: ignore[no-untyped-call]
-    clip_gradient(learner.network, run.optimizer.clip, step + 1, cure)
-    learner.optimizer.step()
-    learner.average.update(learner.network, step + 1)
-    return float(loss.detach())
 
 
 def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> tuple[int, bool | None]:
