@@ -6,15 +6,24 @@ from conftest import written
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
-from drethtr.evaluation.calibrate import calibrate, fit_out_of_distribution, folds_of, passes, usual_strategies
+from drethtr.evaluation.calibrate import (
+    calibrate,
+    fit_out_of_distribution,
+    folds_of,
+    passes,
+    precisions,
+    usual_strategies,
+)
 from drethtr.evaluation.confidence import measure_confidence, right_characters
 from drethtr.evaluation.predict import learn
+from drethtr.recognition import backends
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.recognition.model.file import load_model, save_model
+from drethtr.recognition.protocol import Precision
 from drethtr.recognition.recognizer import Recognizer
 
 JOINT = Joint(ctc_weight=1.0, language_weight=0.0)
@@ -95,6 +104,11 @@ def test_what_cannot_be_calibrated_on_a_device_stays(tiny_model, samples):
     record = calibrate(known, samples, [(CTC(),)], device="cpu:0").record
     assert sorted(parts(record)) == [((CTC(),), "float32"), ((CTC(),), "int8")]
     assert known.record.calibrations[1] in record.calibrations
+
+
+def test_int8_is_also_calibrated_on_a_device_that_is_found(tiny_model, monkeypatch):
+    monkeypatch.setattr(backends, "DRIVERS", ())
+    assert precisions(tiny_model, "auto") == precisions(tiny_model, "cpu") == (Precision.FLOAT32, Precision.INT8)
 
 
 def test_the_out_of_distribution_check_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):

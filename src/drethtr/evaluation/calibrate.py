@@ -26,7 +26,7 @@ from drethtr.evaluation.confidence import Reliability, measure_confidence, right
 from drethtr.evaluation.predict import MIN_SETS, learn
 from drethtr.evaluation.reading import Advance, ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
-from drethtr.recognition.backends import CPU
+from drethtr.recognition.backends import CPU, resolve_device
 from drethtr.recognition.confidence.calibration import (
     Calibration,
     calibrated_characters,
@@ -154,7 +154,7 @@ def calibrate(
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:
     """The precisions to calibrate."""
-    int8 = device == CPU and supports(model.network) is None
+    int8 = resolve_device(device) == CPU and supports(model.network) is None
     return (Precision.FLOAT32, Precision.INT8) if int8 else (Precision.FLOAT32,)
 
 

@@ -17,7 +17,6 @@ from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_confidence, measure_sets
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
 from drethtr.evaluation.reading import to_read
-from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.decoding.strategies import decoder_name, strategy_named
 from drethtr.recognition.model.file import load_model, save_record
 from drethtr.recognition.recognizer import Recognizer
@@ -47,20 +46,19 @@ def calibrate(
     target = output or model
     refuse_results(target, force=force, inputs=data)
     chosen = list(dict.fromkeys((strategy_named(name),) for name in decoder or ()))
-    where = resolve_device(device)
     wanted = to_read(open_lines(data), limit, seed)
     fits: list[fit.Fit] = []
     with claimed(target, replace=force):
         loaded = load_model(model)
-        samples = usable_samples(Recognizer(loaded, device=where, threads=threads), wanted)
+        samples = usable_samples(Recognizer(loaded, device=device, threads=threads), wanted)
         if len(samples) < fit.TO_CALIBRATE:
             raise DataError(
                 f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
                 "preferably a few hundred: add lines used for neither training nor testing"
             )
-        passes = fit.passes(loaded, len(samples), chosen, device=where)
+        passes = fit.passes(loaded, len(samples), chosen, device=device)
         with tqdm(total=len(samples) * passes, unit="line", disable=None) as bar:
-            calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
+            calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=device, threads=threads)
         save_record(model, calibrated.record, target, of=loaded)
     record = calibrated.record
     echo(f"{target}: calibrated on {len(samples):,} lines")
