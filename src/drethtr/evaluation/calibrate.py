@@ -35,7 +35,7 @@ from drethtr.recognition.confidence.calibration import (
 )
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
-from drethtr.recognition.confidence.evidence import features_of
+from drethtr.recognition.confidence.evidence import feature_count
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy, VerifiedDrafts
@@ -205,7 +205,7 @@ def out_of_distribution(
         keep: Do not fit it again if the known one suits: it sees only the image, whatever the decoder.
     """
     check = known.unlike_training
-    if check is not None and len(check.alike.weights) != features_of(recognizer.network.dimensions):
+    if check is not None and len(check.alike.weights) != feature_count(recognizer.network.dimensions):
         check = None
     turns = turns_of(len(samples))
     if not turns or (keep and check is not None):

@@ -26,6 +26,7 @@ class TextEmbedding(nn.Module):
 
     def __init__(self, vocabulary: int, width: int, dropout: float, *, placed: bool = True) -> None:
         super().__init__()
+        # torch would draw numbers, which loads a compiler on the meta device; `initialize` draws the weights.
         self.tokens = nn.Embedding(vocabulary, width, _weight=torch.zeros(vocabulary, width))
         self.dropout = nn.Dropout(dropout)
         self.placed = placed

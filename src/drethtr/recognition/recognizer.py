@@ -23,7 +23,7 @@ from drethtr.recognition.backends import AUTO, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
-from drethtr.recognition.confidence.evidence import Features, features_of, line_features
+from drethtr.recognition.confidence.evidence import Features, feature_count, line_features
 from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.decoding.strategies import (
     CTC,
@@ -330,7 +330,7 @@ class Recognizer:
     def line_features(self, lines: Sequence[Line]) -> Features:
         """Features for out-of-distribution detection, (lines, features): means over the pieces of each line."""
         if not lines:
-            return np.empty((0, features_of(self.network.dimensions)))
+            return np.empty((0, feature_count(self.network.dimensions)))
         pieces = self.pieces.prepare_all(lines)
         of_line: list[list[Features]] = [[] for _ in lines]
         found = self.pieces.map_views(pieces, lambda _, view: line_features(view))
@@ -388,7 +388,7 @@ class Recognizer:
 
 def check_record(model: Model, network: Network) -> None:
     """Refuse out-of-distribution detection that was fitted on other line features than the network gives."""
-    known, seen = model.record.unlike_training, features_of(network.dimensions)
+    known, seen = model.record.unlike_training, feature_count(network.dimensions)
     if known is not None and len(known.alike.weights) != seen:
         raise CheckpointError(
             f"model {model.identity}: out-of-distribution detection expects {len(known.alike.weights)} line "

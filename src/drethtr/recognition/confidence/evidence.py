@@ -71,7 +71,7 @@ def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> Booleans:
     return kept
 
 
-def features_of(dimensions: Dimensions) -> int:
+def feature_count(dimensions: Dimensions) -> int:
     """Number of line features of a network with these dimensions."""
     return dimensions.features + (READING_FEATURES if dimensions.steps_per_token is not None else 0)
 

@@ -63,7 +63,8 @@ class EfficientNetV2S(BackboneConfig):
 
     Attributes:
         dropout: Dropout rate after every SiLU; 0.3 in the paper.
-        stochastic_depth: Stochastic depth rate of the last block; it grows linearly from 0 in the first.
+        stochastic_depth: Stochastic depth rate; it grows linearly from 0 in the first of n blocks to (n - 1) / n of it
+            in the last, as in torchvision.
         canvas: Columns to which every line is padded with paper that counts as part of the line. The authors'
             checkpoints need 2227: they were never trained on the end of a line.
     """
