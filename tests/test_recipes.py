@@ -35,7 +35,7 @@ from drethtr.training.layout.run import LayoutRun
 from drethtr.training.layout.sources import Drawn, Marked
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
-from drethtr.training.start import Whole
+from drethtr.training.tuning import Whole
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 PUBLISHED = ["published_pretraining", "published_as_run", "published_as_described"]

@@ -2,7 +2,7 @@
 
 run.py         everything that affects the result of a run, as data
 feed/          supply.py, streamed.py: sources of lines; mixture.py: their order; batch.py, stream.py: batches
-start.py       the first weights, and which of them are trained
+start.py       the first weights; tuning.py: which of them are trained
 objective.py   the losses of a batch; teacher.py adds the probabilities of another model
 optimize.py    the step: Muon or AdamW, its rate, and the moving average of the weights
 loop.py        train(run), top to bottom; metrics_log.py reports it

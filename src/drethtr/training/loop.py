@@ -28,8 +28,8 @@ from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, clip_gradient, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, RunIdentity, load_snapshot, save_snapshot
-from drethtr.training.start import set_train_mode
 from drethtr.training.teacher import Teacher
+from drethtr.training.tuning import set_train_mode
 from drethtr.training.validation import Validator, candidate_of, validate, without_weights
 
 SNAPSHOT = "snapshot.safetensors"

@@ -13,8 +13,9 @@ from drethtr.training.feed.batch import BatchConfig, Prose
 from drethtr.training.feed.supply import LineSource
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
-from drethtr.training.start import Fresh, Start, Tuning, Whole
+from drethtr.training.start import Fresh, Start
 from drethtr.training.teacher import TeacherConfig
+from drethtr.training.tuning import Tuning, Whole
 
 
 @dataclass(frozen=True, kw_only=True)

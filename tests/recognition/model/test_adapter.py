@@ -11,8 +11,8 @@ from safetensors.numpy import save_file
 
 from drethtr import from_pretrained
 from drethtr.base.errors import CheckpointError
-from drethtr.network.adapter import projections
 from drethtr.network.backend import network_of
+from drethtr.network.lora import projections
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.recognition.model.adapter import DOWN, UP, Adapter, holds_adapter, load_adapted, load_adapter, save_adapter

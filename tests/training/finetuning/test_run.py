@@ -17,7 +17,7 @@ from drethtr.training.finetuning.plan import Plan
 from drethtr.training.finetuning.run import rank_of, run_of, samples_for
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
-from drethtr.training.start import LowRank, Whole
+from drethtr.training.tuning import LowRank, Whole
 
 AMOUNTS = (50, 200, 1000, 5000)
 

@@ -37,7 +37,8 @@ from drethtr.training.feed.supply import Made, Real
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import Constant, Cosine, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
-from drethtr.training.start import Fresh, Whole
+from drethtr.training.start import Fresh
+from drethtr.training.tuning import Whole
 
 EPOCH = 6161
 """Training lines of IAM."""

@@ -17,7 +17,7 @@ from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import Muon, OptimizerConfig
 from drethtr.training.run import RunConfig
-from drethtr.training.start import Whole
+from drethtr.training.tuning import Whole
 
 
 class Scale(ABC):

@@ -22,8 +22,8 @@ from drethtr.base.locks import claimed
 from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.metrics import Counts
 from drethtr.evaluation.reading import to_read
-from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
+from drethtr.network.lora import changes_between
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.adapter import Adapter, load_adapted, save_adapter

@@ -4,7 +4,7 @@ from glob import escape
 from pathlib import Path
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.adapter import size_of_rank
+from drethtr.network.lora import size_of_rank
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model.file import Model
 from drethtr.training.feed.batch import BatchConfig, Prose
@@ -12,7 +12,8 @@ from drethtr.training.feed.supply import LineSource, Real
 from drethtr.training.finetuning.material import Material, network_without_weights, widest_line
 from drethtr.training.optimize import AdamW, Cosine, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
-from drethtr.training.start import FromModel, LowRank, Whole
+from drethtr.training.start import FromModel
+from drethtr.training.tuning import LowRank, Whole
 
 VALIDATIONS = 8
 """Number of validations during training, unless it ends early; with more, few lines could not tell the weights apart.

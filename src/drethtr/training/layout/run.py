@@ -7,7 +7,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.training.layout.crops import CropConfig
 from drethtr.training.layout.sources import MarkedSource
 from drethtr.training.optimize import OptimizerConfig
-from drethtr.training.start import Whole
+from drethtr.training.tuning import Whole
 
 
 @dataclass(frozen=True, kw_only=True)

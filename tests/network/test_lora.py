@@ -7,7 +7,8 @@ import torch
 from conftest import TINY
 
 from drethtr.base.errors import CheckpointError
-from drethtr.network.adapter import (
+from drethtr.network.backend import weights_of
+from drethtr.network.lora import (
     LowRankChange,
     add_low_rank_changes,
     changes_between,
@@ -15,7 +16,6 @@ from drethtr.network.adapter import (
     projections,
     size_of_rank,
 )
-from drethtr.network.backend import weights_of
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.adapter import UP, adapted
 
