@@ -155,8 +155,8 @@ def sums_of(kinds: Sequence[EditKinds]) -> dict[str, int]:
 
 def wer_of(conventions: Mapping[str, Rates]) -> dict[str, float | None]:
     """Word error rates under several conventions, with their intervals, for JSON."""
-    ends = ("", "_low", "_high")
-    return {f"{name}{end}": plain(rates)[f"wer{end}"] for name, rates in conventions.items() for end in ends}
+    found = {name: plain(rates) for name, rates in conventions.items()}
+    return {key.replace("wer", name, 1): rates[key] for name, rates in found.items() for key in WER}
 
 
 def plain(rates: Rates) -> dict[str, Any]:
