@@ -61,11 +61,6 @@ class Output(nn.Module, ABC):
     def forward(self, found: Tensor, x: Tensor) -> Tensor:
         """Change the output `found` of the heads, (B, N, width); `x` are the layer's input tokens after its norm."""
 
-    def of_image(self, found: Tensor, x: Tensor) -> Tensor:
-        """Change the output for image tokens, if `on_image` is set."""
-        changed: Tensor = self(found, x) if self.on_image else found
-        return changed
-
 
 OUTPUTS = Variants[Output]("output")
 """Made from config, width and number of heads."""
@@ -96,7 +91,7 @@ class ModalityFusion(HeadProjections):
         """Process image tokens (B, I, width); also returns their keys and values for the text."""
         q, own = self.split_heads(x)
         found = join_heads(self.image_prior(q, own, mask, self.dropped()))
-        return self.project(self.output.of_image(found, x)), own
+        return self.project(self.output(found, x) if self.output.on_image else found), own
 
     def text(
         self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None

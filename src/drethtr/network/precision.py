@@ -64,14 +64,10 @@ def fold_norms(network: nn.Module) -> None:
     """Fold batch norms into the preceding convolutions, which saves a rounding and a pass over the pixels."""
     for module in network.modules():
         if isinstance(module, Normed):
-            for conv, norm in module.norms:
-                fold(getattr(module, conv), getattr(module, norm))
-                setattr(module, norm, nn.Identity())
-
-
-def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
-    """Multiply a convolution by the scale of its norm, and add the shift to its bias."""
-    assert norm.running_mean is not None and norm.running_var is not None
-    conv.weight, conv.bias = fuse_conv_bn_weights(
-        conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
-    )
+            for conv_name, norm_name in module.norms:
+                conv, norm = getattr(module, conv_name), getattr(module, norm_name)
+                statistics = norm.running_mean, norm.running_var, norm.eps
+                conv.weight, conv.bias = fuse_conv_bn_weights(
+                    conv.weight, conv.bias, *statistics, norm.weight, norm.bias
+                )
+                setattr(module, norm_name, nn.Identity())
