@@ -26,7 +26,7 @@ sys.path += [str(TESTS.parent / "src"), str(TESTS)]
 
 from drethtr.base.errors import DrethtrError  # noqa: E402
 from drethtr.documents import read_page  # noqa: E402
-from drethtr.recognition.model.weights import read_tensors  # noqa: E402
+from drethtr.recognition.model.weights import read_file  # noqa: E402
 from soak.client import Promises  # noqa: E402
 from soak.scenarios import SCENARIOS, Scenario  # noqa: E402
 
@@ -51,7 +51,7 @@ def run(
 def content(path: Path) -> str:
     """A digest of the relevant content of a file: weights of models, rows of databases, otherwise all but times."""
     if path.suffix == ".safetensors":
-        tensors = sorted(read_tensors(path).items())
+        tensors = sorted(read_file(path)[0].items())
         return " ".join(f"{name} {sha256(value.tobytes()).hexdigest()}" for name, value in tensors)
     if path.suffix == ".sqlite":
         with closing(sqlite3.connect(path)) as database:
@@ -73,7 +73,7 @@ def results(folder: Path, scenario: Scenario) -> dict[str, str]:
 
 def damaged(folder: Path) -> list[str]:
     """Models, pages and databases that cannot be read."""
-    readers = {".safetensors": read_tensors, ".xml": read_page, ".sqlite": check_database}
+    readers = {".safetensors": read_file, ".xml": read_page, ".sqlite": check_database}
     bad = []
     for path in folder.rglob("*"):
         if path.suffix not in readers or STRAY.search(path.parent.name):

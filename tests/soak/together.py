@@ -23,7 +23,7 @@ sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 
 from drethtr.base.errors import NOTHING_BETTER  # noqa: E402
 from drethtr.editing.learner import MODEL as ADOPTED  # noqa: E402
-from drethtr.recognition.model.weights import read_tensors  # noqa: E402
+from drethtr.recognition.model.weights import read_file  # noqa: E402
 from soak.client import Promises, address_of, correct  # noqa: E402
 from soak.kills import broken, content, damaged, results, run, strays  # noqa: E402
 from soak.scenarios import MODEL, SCENARIOS  # noqa: E402
@@ -117,7 +117,7 @@ def adopt(folder: Path, delay: float) -> list[str]:
             while other.poll() is None:
                 time.sleep(0.02)
                 if model.exists():
-                    read_tensors(model)
+                    read_file(model)
             assert other.stdout is not None
             refused = other.stdout.read()
         code, _ = tuned.result()

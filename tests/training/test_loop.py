@@ -23,7 +23,7 @@ from drethtr.base.files import tidied
 from drethtr.language.languages import Languages
 from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.model.file import load_model, save_model
-from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
+from drethtr.recognition.model.weights import read_file, read_metadata, write_tensors
 from drethtr.training import metrics_log
 from drethtr.training.devices import Devices
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
@@ -223,7 +223,7 @@ def test_a_log_shows_progress_and_remaining_time(data, capsys, monkeypatch):
 def test_a_gradient_that_is_no_number_spoils_nothing(data, monkeypatch):
     with pytest.raises(ConfigError, match=r"the gradient of step \d+ is (nan|inf); .*lower optimizer.learning_rate"):
         train(run(data, monkeypatch, "optimizer.learning_rate=1e30", "save_every=1"), data / "out", workers=0)
-    assert all(np.isfinite(weight).all() for weight in read_tensors(data / "out" / LATEST).values())
+    assert all(np.isfinite(weight).all() for weight in read_file(data / "out" / LATEST)[0].values())
 
 
 def test_a_run_of_lines_with_other_characters_is_not_resumed(data, monkeypatch):
@@ -284,7 +284,7 @@ def test_a_run_saved_before_a_setting_existed_resumes(data, monkeypatch):
     wanted = run(data, monkeypatch)
     train(wanted, data / "out", workers=0, minutes=0)
     snapshot = data / "out" / SNAPSHOT
-    tensors, header = read_tensors(snapshot), json.loads(read_metadata(snapshot)["drethtr-run"])
+    tensors, header = read_file(snapshot)[0], json.loads(read_metadata(snapshot)["drethtr-run"])
     del header["run"]["tuning"], header["run"]["patience"], header["progress"]["stale"], header["lines"]
     del header["models"]
     write_tensors(tensors, snapshot, {"drethtr-run": json.dumps(header)})
@@ -314,7 +314,7 @@ def test_a_snapshot_that_is_not_understood_is_named_with_what_to_do(data, monkey
     whole = snapshot.read_bytes()
     for change, told in CHANGES_OF_A_SNAPSHOT:
         snapshot.write_bytes(whole)
-        tensors, header = read_tensors(snapshot), json.loads(read_metadata(snapshot)["drethtr-run"])
+        tensors, header = read_file(snapshot)[0], json.loads(read_metadata(snapshot)["drethtr-run"])
         change(tensors, header)
         write_tensors(tensors, snapshot, {"drethtr-run": json.dumps(header)})
         with pytest.raises(CheckpointError, match=rf"snapshot\.safetensors: damaged or .* \({told}.*new output$"):

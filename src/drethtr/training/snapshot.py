@@ -19,7 +19,7 @@ from drethtr.base import config
 from drethtr.base.errors import CheckpointError
 from drethtr.base.wording import first_of
 from drethtr.recognition.model.file import SETTINGS_ERRORS
-from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
+from drethtr.recognition.model.weights import read_file, write_tensors
 from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.stream import Position
 from drethtr.training.optimize import MovingAverage, Network
@@ -148,13 +148,13 @@ def load_snapshot(path: Path, learner: Learner[Any], identity: RunIdentity) -> P
     Raises:
         CheckpointError: if the file is damaged, of another version, or of another run.
     """
-    metadata = read_metadata(path)
+    tensors, metadata = read_file(path)
     if HEADER not in metadata:
         raise CheckpointError("not a snapshot of a training run; start a new output", path)
     try:
         header = json.loads(metadata[HEADER])
         identity.refuse_other(header, path)
-        restore(read_tensors(path), learner)
+        restore(tensors, learner)
         saved = header["progress"]
         return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
     except SETTINGS_ERRORS as error:

@@ -6,7 +6,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr.recognition.model.file import load_model
-from drethtr.recognition.model.weights import read_tensors
+from drethtr.recognition.model.weights import read_file
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -33,7 +33,7 @@ def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
     assert "ECE" in outcome.out and "the lines used for calibration" in outcome.out
     assert tiny_path.read_bytes() == before
     assert [one.precision for one in load_model(target).record.calibrations] == ["float32", "int8"]
-    weights, others = (read_tensors(path) for path in (tiny_path, target))
+    weights, others = (read_file(path)[0] for path in (tiny_path, target))
     assert all(np.array_equal(weights[name], others[name]) for name in weights) and weights.keys() == others.keys()
 
 

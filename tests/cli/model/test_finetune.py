@@ -36,7 +36,7 @@ from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.recognition.model.file import Rescorer, load_model, save_model, save_record
-from drethtr.recognition.model.weights import read_tensors
+from drethtr.recognition.model.weights import read_file
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS
 from drethtr.training.finetuning import Plan, estimate, gather
@@ -63,7 +63,7 @@ def data(tmp_path):
 
 
 def weights(path):
-    return read_tensors(path)
+    return read_file(path)[0]
 
 
 def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path, monkeypatch):

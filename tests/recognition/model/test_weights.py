@@ -18,7 +18,6 @@ from drethtr.recognition.model.weights import (
     quantize,
     read_file,
     read_metadata,
-    read_tensors,
     to_bfloat16,
     write_tensors,
 )
@@ -105,14 +104,14 @@ def test_bfloat16_is_read_from_its_bits(tmp_path):
     numbers = torch.tensor([[1.5, -2.0, 1e-30], [3.25, 0.0, 1e30]]).bfloat16()
     save_file({"weight": numbers}, tmp_path / "file", {"who": "torch"})
     assert read_metadata(tmp_path / "file") == {"who": "torch"}
-    assert np.array_equal(as_bfloat16(read_tensors(tmp_path / "file")["weight"]), numbers.float().numpy())
-    assert np.array_equal(dequantize(read_tensors(tmp_path / "file"))["weight"], numbers.float().numpy())
+    assert np.array_equal(as_bfloat16(read_file(tmp_path / "file")[0]["weight"]), numbers.float().numpy())
+    assert np.array_equal(dequantize(read_file(tmp_path / "file")[0])["weight"], numbers.float().numpy())
 
 
 def test_what_is_written_is_read(weights, tmp_path):
     stored = quantize(weights)
     write_tensors(stored, tmp_path / "file", {"a": "b"})
-    found = read_tensors(tmp_path / "file")
+    found = read_file(tmp_path / "file")[0]
     assert found.keys() == stored.keys() and read_metadata(tmp_path / "file") == {"a": "b"}
     for name, tensor in stored.items():
         assert np.array_equal(found[name], tensor) and found[name].dtype == tensor.dtype

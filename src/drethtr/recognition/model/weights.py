@@ -80,20 +80,13 @@ def read_metadata(path: Path) -> dict[str, str]:
         raise unusable(path, error) from error
 
 
-def read_tensors(path: Path) -> dict[str, Array]:
-    """The tensors of a safetensors file; bfloat16 as its bits, in uint16.
-
-    Raises:
-        CheckpointError: if it is missing, truncated or no safetensors file, or contains numbers of another type.
-    """
-    return read_file(path)[0]
-
-
 def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     """The tensors and the metadata of a safetensors file, from the same version even if it is being replaced.
 
+    Numbers in bfloat16 are their bits, in uint16.
+
     Raises:
-        CheckpointError: as `read_tensors`.
+        CheckpointError: if it is missing, truncated or no safetensors file, or contains numbers of another type.
     """
     check_file(path)
     try:
