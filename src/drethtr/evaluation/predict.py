@@ -118,7 +118,6 @@ def learn(strategy: Strategy, lines: Sequence[ScoredLine]) -> ErrorRate:
 
     The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` keeps it near 1 if sets are few
     or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
-    On unseen collections, a factor alone is off by 3.0 points, factor and power by 1.3 (LOG.md, 2026-11-24, night).
     """
     sets = [of_set for of_set in by_name(lines, set_of).values() if labeled_doubt(of_set).teaches]
     if len(sets) < MIN_SETS:
