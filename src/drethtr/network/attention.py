@@ -41,19 +41,14 @@ def softmax_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = Non
 
 def fold_beams(q: Tensor, lines: int) -> Tensor:
     """Queries (lines x beams, H, N, K) as (lines, H, beams x N, K), so that a line's beams share its image."""
-    rows, heads, tokens, width = q.shape
-    if rows == lines:
-        return q
-    return q.view(lines, rows // lines, heads, tokens, width).transpose(1, 2).flatten(2, 3)
+    folded: Tensor = q.unflatten(0, (lines, -1)).transpose(1, 2).flatten(2, 3)
+    return folded
 
 
 def unfold_beams(x: Tensor, rows: int) -> Tensor:
     """The inverse of `fold_beams`."""
-    lines, heads, folded, width = x.shape
-    if rows == lines:
-        return x
-    beams = rows // lines
-    return x.view(lines, heads, beams, folded // beams, width).transpose(1, 2).flatten(0, 1)
+    unfolded: Tensor = x.unflatten(2, (rows // len(x), -1)).transpose(1, 2).flatten(0, 1)
+    return unfolded
 
 
 def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float = 0.0) -> Tensor:
