@@ -186,9 +186,7 @@ def edit_kinds(reference: str, hypothesis: str) -> EditKinds:
     return EditKinds(kinds["replace"], kinds["insert"], kinds["delete"])
 
 
-def bootstrap(
-    counts: Sequence[Counts], groups: Sequence[str] | None = None, samples: int = DRAWS, seed: int = 0
-) -> Rates:
+def bootstrap(counts: Sequence[Counts], groups: Sequence[str] | None = None) -> Rates:
     """Error rates of all lines, with bootstrap intervals over pages.
 
     Lines of a page share a hand and a photograph; drawing lines instead of pages would make the interval too narrow.
@@ -207,7 +205,7 @@ def bootstrap(
     drawn = len(counts)
     if groups is not None:
         table, drawn = sum_by_group(table, groups), len(set(units(groups)))
-    edits, characters, word_edits, words, _ = drawn_sums(table, samples, np.random.default_rng(seed)).T
+    edits, characters, word_edits, words, _ = drawn_sums(table, DRAWS, np.random.default_rng(0)).T
     cer_low, cer_high = interval_95(rates_of(edits, characters), len(table))
     wer_low, wer_high = interval_95(rates_of(word_edits, words), len(table))
     total = sum(counts, Counts())
