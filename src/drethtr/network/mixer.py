@@ -47,12 +47,7 @@ class Query(NamedTuple):
 
 
 class AttentionWeights(NamedTuple):
-    """The attention weights of N text tokens of one line in a layer, for drawing.
-
-    image  (H, N, I)  attention to each image token; sums to 1
-    text   (H, N, N)  weight of each earlier token: softmax weights, or |Q Kᵀ| ⊙ D
-    reach  (H,)       mean number of tokens that a memory lasts, 1 / (1 - γ); None without decay
-    """
+    """A layer's part of `drethtr.recognition.protocol.Attention`: (H, N, I), (H, N, N), and (H,) or None."""
 
     image: Tensor
     text: Tensor
