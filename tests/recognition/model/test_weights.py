@@ -74,11 +74,10 @@ def test_quantizing_again_changes_nothing(weights, coarse):
     assert all(np.array_equal(again[name], weight) for name, weight in once.items())
 
 
-def test_a_matrix_takes_a_good_half_of_float16(weights):
+def test_a_matrix_takes_a_good_half_of_float16():
     for coarse, bits in (((), 8), (("matrix",), 4)):
         stored = quantize({"matrix": np.ones((64, 256), np.float32)}, coarse)
         assert sum(tensor.nbytes for tensor in stored.values()) == 64 * 256 * bits // 8 + 64 * 8 * 2
-    assert weights["matrix"].dtype == np.float32
 
 
 def test_weights_that_are_not_quantized_stay(weights):
@@ -103,16 +102,17 @@ def test_bfloat16_is_read_from_its_bits(tmp_path):
     """Numpy has no such numbers; torch writes them."""
     numbers = torch.tensor([[1.5, -2.0, 1e-30], [3.25, 0.0, 1e30]]).bfloat16()
     save_file({"weight": numbers}, tmp_path / "file", {"who": "torch"})
-    assert read_metadata(tmp_path / "file") == {"who": "torch"}
-    assert np.array_equal(as_bfloat16(read_file(tmp_path / "file")[0]["weight"]), numbers.float().numpy())
-    assert np.array_equal(dequantize(read_file(tmp_path / "file")[0])["weight"], numbers.float().numpy())
+    read, metadata = read_file(tmp_path / "file")
+    assert metadata == {"who": "torch"}
+    for found in (as_bfloat16(read["weight"]), dequantize(read)["weight"]):
+        assert np.array_equal(found, numbers.float().numpy())
 
 
 def test_what_is_written_is_read(weights, tmp_path):
     stored = quantize(weights)
     write_tensors(stored, tmp_path / "file", {"a": "b"})
-    found = read_file(tmp_path / "file")[0]
-    assert found.keys() == stored.keys() and read_metadata(tmp_path / "file") == {"a": "b"}
+    found, metadata = read_file(tmp_path / "file")
+    assert found.keys() == stored.keys() and metadata == read_metadata(tmp_path / "file") == {"a": "b"}
     for name, tensor in stored.items():
         assert np.array_equal(found[name], tensor) and found[name].dtype == tensor.dtype
 
