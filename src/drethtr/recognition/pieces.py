@@ -16,7 +16,7 @@ from drethtr.images.line import Line
 from drethtr.images.prepare import Piece, Prepared, cut
 from drethtr.recognition.batching import in_parts_that_fit
 from drethtr.recognition.confidence.evidence import Features, gather, line_features
-from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
+from drethtr.recognition.decoding.decoded import Decoded, View
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.posteriors import Posteriors, token_texts
@@ -189,13 +189,10 @@ class PieceReader:
         read = list(map(self.read_piece, decoded, evidence, line_features(views[0]), pieces))
         if self.texts is None:
             return read
-        possible = map(self.posteriors, views[0].scores.lines, pieces)
-        return [piece._replace(posteriors=line) for piece, line in zip(read, possible, strict=True)]
-
-    def posteriors(self, log_probs: LogProbs, piece: PreparedPiece) -> Posteriors:
-        """The posteriors of a piece, from the log-probabilities (steps, V) of the CTC head."""
-        assert self.texts is not None, "a recognizer that keeps posteriors knows the text of each token"
-        return Posteriors.of(log_probs, self.texts, self.scale(piece) / (self.network.dimensions.steps_per_token or 1))
+        ctc = views[0].scores
+        widths = [self.scale(piece) / ctc.steps_per_token for piece in pieces]
+        kept = [Posteriors.of(rows, self.texts, width) for rows, width in zip(ctc.lines, widths, strict=True)]
+        return [piece._replace(posteriors=line) for piece, line in zip(read, kept, strict=True)]
 
     def read_piece(
         self, decoded: Decoded, evidence: Sequence[Evidence], features: Features, piece: PreparedPiece
