@@ -85,6 +85,11 @@ def test_weights_that_are_not_quantized_stay(weights):
     assert all(np.array_equal(tensor, weights[name]) for name, tensor in found.items())
 
 
+def test_numbers_too_large_for_half_precision_are_kept():
+    variances = {"running_var": np.array([1.0, 1e5], np.float32)}
+    assert np.array_equal(dequantize(quantize(variances))["running_var"], variances["running_var"])
+
+
 def test_half_precision_becomes_float32(weights):
     found = dequantize({"bias": weights["bias"].astype(np.float16)})["bias"]
     assert found.dtype == np.float32 and np.array_equal(found, weights["bias"].astype(np.float16))

@@ -1,8 +1,8 @@
 """Read and write safetensors files as numpy arrays, with matrices quantized to 8 or 4 bits.
 
 A quantized matrix has int8 numbers, or two 4-bit numbers per byte, and a bfloat16 scale for every 32 columns of a row;
-all other weights are in float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 or 7 times their
-scale.
+all other weights are in float16, or in float32 if they are too large for it. Quantizing twice changes nothing: the
+largest of 32 numbers is 127 or 7 times their scale.
 """
 
 import json
@@ -188,8 +188,15 @@ def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]
                 stored[name] = numbers.reshape(weight.shape)
             stored[name + SCALES] = scales
         else:
-            stored[name] = weight.astype(np.float16) if floating else weight
+            stored[name] = as_float16(weight) if floating else weight
     return stored
+
+
+def as_float16(weight: Array) -> Array:
+    """A weight in float16, or in float32 if it has numbers beyond 65,504, as variances of batch norms may."""
+    with np.errstate(over="ignore"):
+        half = weight.astype(np.float16)
+    return half if np.isfinite(half).all() else weight.astype(np.float32)
 
 
 def rounded(matrix: Array, largest: int, shares: Sequence[float]) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
