@@ -226,14 +226,6 @@ def test_a_line_is_read_alike_alone_and_among_others(mixer, around, dtype, toler
     assert_a_line_is_read_alike_in_company(tiny(mixer, around, dtype), *draw(widths, dtype=dtype), tolerance)
 
 
-@everywhere
-@pytest.mark.parametrize("mixer", [Retentive(), JointSoftmax()], ids=repr)
-@torch.inference_mode()
-def test_a_line_is_read_alike_among_31_others(mixer, around):
-    lines = draw(tuple(range(1, 129, 4)), dtype=torch.float32)
-    assert_a_line_is_read_alike_in_company(tiny(mixer, around, torch.float32), *lines, tolerance=1e-4)
-
-
 @torch.inference_mode()
 def test_compact_reads_a_line_alike_alone_and_among_others():
     network = build(COMPACT, torch.float32)

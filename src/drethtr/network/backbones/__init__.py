@@ -1,13 +1,6 @@
 """Backbones, which turn the image of a line into tokens; one module each."""
 
-from drethtr.network.backbones.backbone import (
-    BACKBONES,
-    Backbone,
-    ImageFeatures,
-    LightBackbone,
-    Normed,
-    start_before_relu,
-)
+from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures, Normed, start_before_relu
 from drethtr.network.backbones.efficientnet import EfficientNetBackbone
 from drethtr.network.backbones.ppocr import PPOCRBackbone
 
@@ -16,7 +9,6 @@ __all__ = [
     "Backbone",
     "EfficientNetBackbone",
     "ImageFeatures",
-    "LightBackbone",
     "Normed",
     "PPOCRBackbone",
     "start_before_relu",
