@@ -41,14 +41,12 @@ def softmax_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = Non
 
 def fold_beams(q: Tensor, lines: int) -> Tensor:
     """Queries (lines x beams, H, N, K) as (lines, H, beams x N, K), so that a line's beams share its image."""
-    folded: Tensor = q.unflatten(0, (lines, -1)).transpose(1, 2).flatten(2, 3)
-    return folded
+    return q.reshape(lines, len(q) // lines, *q.shape[1:]).transpose(1, 2).flatten(2, 3)
 
 
 def unfold_beams(x: Tensor, rows: int) -> Tensor:
     """The inverse of `fold_beams`."""
-    unfolded: Tensor = x.unflatten(2, (rows // len(x), -1)).transpose(1, 2).flatten(0, 1)
-    return unfolded
+    return x.reshape(*x.shape[:2], rows // len(x), -1, x.shape[-1]).transpose(1, 2).flatten(0, 1)
 
 
 def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float = 0.0) -> Tensor:
