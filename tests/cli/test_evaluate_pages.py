@@ -81,6 +81,16 @@ def test_what_a_layout_costs(drethtr, pages, tiny_path, tmp_path):
     assert cost["lost"] + cost["extra"] + cost["order"] == pytest.approx(cost["cer_found"] - cost["cer_given"])
 
 
+def test_a_layout_costs_as_much_as_with_the_chosen_outlines(drethtr, pages, tmp_path):
+    found = []
+    for name, how in (("a", ("--layout",)), ("b", ("--lines", "given"))):
+        file = tmp_path / name
+        options = (*how, "--end-to-end", "--outlines", "own", "--json", file)
+        assert drethtr("evaluate", pages, *options).code == 0
+        found.append(json.loads(file.read_text()))
+    assert found[0]["cost"][-1]["cer_given"] == found[1]["overall"]["cer_ordered"]
+
+
 def test_six_pages_have_an_interval(drethtr, tmp_path, tiny_path):
     for number in range(6):
         put_page(tmp_path / f"{number}.png", tmp_path / f"{number}.xml", TEXTS)

@@ -24,6 +24,7 @@ from drethtr.cli.options import (
     Seed,
     TableOrder,
     refuse_unused,
+    refuse_without_pages,
     with_reading_options,
 )
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
@@ -36,7 +37,7 @@ from drethtr.evaluation.evaluate import evaluate as measure
 from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION
 from drethtr.evaluation.reading import measured_with, to_read
 from drethtr.layout.given import outlines_named
-from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.segmentation import WITHOUT_FINDER, segmentation_named
 from drethtr.pages.selection import image_folder
 from drethtr.recognition.recognizer import Recognizer
 
@@ -98,11 +99,14 @@ def evaluate(
         refuse_unused(ctx, f"{of_pages} evaluates all pages", "seed")
     if layout and not end_to_end:
         refuse_unused(ctx, "--layout without --end-to-end reads nothing", *set(READING) - {"threads"})
+    if of_pages is not None and not (layout and end_to_end) and lines not in WITHOUT_FINDER:
+        refuse_unused(ctx, f"{of_pages} detects the lines, unless --lines given", "outlines")
     if layout and lines == "given":
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
         )
     if of_pages is None:
+        refuse_without_pages(ctx, data, "outlines", "images")
         pages = Pages(outlines=outlines_named(outlines), images=image_folder(images))
         samples = open_lines(data, pages, count_unclean=False)
         result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence)

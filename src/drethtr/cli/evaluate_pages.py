@@ -194,7 +194,7 @@ def cost_of_layout(
     with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:
         given, found = (
             read_and_compare(recognizer, originals, lines, lambda original, page: bar.update())
-            for lines in (GivenLines(), segmentation)
+            for lines in (GivenLines(outlines=segmentation.outlines), segmentation)
         )
     groups = [*collections_of(list(given)).items(), ("all", list(given))]
     costs = [

@@ -132,13 +132,34 @@ def refuse_unused(ctx: typer.Context, reason: str, *names: str) -> None:
     Raises:
         ConfigError: with the reason, naming the options that were typed.
     """
+    if typed := options_typed(ctx, names):
+        raise ConfigError(f"{reason}; leave out {', '.join(typed)}")
+
+
+WITHOUT_PAGES = "none of these are PAGE or ALTO files"
+
+
+def refuse_without_pages(ctx: typer.Context, data: Sequence[str], *names: str) -> None:
+    """`refuse_unused` options that say how PAGE and ALTO files are read, if there are none among the data.
+
+    Raises:
+        ConfigError: as `refuse_unused`.
+        DataError: if options were typed and there are no such data.
+    """
+    from drethtr.datasets.open import have_pages
+
+    if options_typed(ctx, names) and not have_pages(data):
+        refuse_unused(ctx, WITHOUT_PAGES, *names)
+
+
+def options_typed(ctx: typer.Context, names: tuple[str, ...]) -> list[str]:
+    """The options that were typed on the command line, of those whose parameters have these names."""
 
     def is_typed(name: str) -> bool:
         source = ctx.get_parameter_source(name)
         return source is not None and source.name == "COMMANDLINE"
 
-    if typed := [one.opts[0] for one in ctx.command.params if one.name in names and is_typed(one.name)]:
-        raise ConfigError(f"{reason}; leave out {', '.join(typed)}")
+    return [one.opts[0] for one in ctx.command.params if one.name in names and is_typed(one.name)]
 
 
 def with_reading_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -110,6 +110,16 @@ def open_all(patterns: Sequence[str], pages: Pages = AS_FOUND) -> list[Sample]:
     return samples
 
 
+def have_pages(patterns: Sequence[str]) -> bool:
+    """Whether any path that matches one of the patterns is a PAGE or ALTO file, or a folder of them.
+
+    Raises:
+        DataError: as `all_matching`.
+    """
+    names = (name for pattern in patterns for name in all_matching([pattern]))
+    return any(not is_url(name) and AS_FOUND.recognizes(Path(parted(name)[0])) for name in names)
+
+
 def without_lines(patterns: Sequence[str]) -> DataError:
     """The error for files without a line."""
     return DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")

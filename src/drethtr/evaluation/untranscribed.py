@@ -39,7 +39,7 @@ def lines_to_read(
         if path.suffix.lower() == DESCRIPTION:
             found += [line for page in files_of_input(name) for line in marked_lines(page, report, pages)]
         elif path.suffix.lower() in TABLES or parted(name)[1]:
-            found += open_all([name])
+            found += open_all([name], pages)
         elif pages.recognizes(path):
             found += marked_lines(path, report, pages)
             report_unread(path, report, pages)

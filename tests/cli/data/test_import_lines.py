@@ -232,8 +232,6 @@ def test_images_elsewhere_and_outlines_as_given(drethtr, tmp_path):
     assert done.code == 0 and "redrawn" not in done.out
     heights = [open_samples(tmp_path / f"{name}.parquet")[0].line().shape[0] for name in "og"]
     assert heights[0] != heights[1]
-    refused = drethtr("data", "import", tmp_path / "o.parquet", tmp_path / "x.parquet", *options)
-    assert refused.code == 2 and "are for PAGE or ALTO files" in refused.err
 
 
 def test_what_was_left_out_is_told_when_all_was(drethtr, tmp_path):

@@ -133,11 +133,14 @@ def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path)
         assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == lines
 
 
-@pytest.mark.parametrize("options", [(), ("--lines", "auto"), ("--truth",)])
-def test_images_of_pages_lie_in_another_folder(drethtr, taught, tmp_path, options):
-    put_page(tmp_path / "scans" / "1.png", tmp_path / "pages" / "1.xml", ["abc def", "a cabbage"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("pages", ()), ("pages", ("--lines", "auto")), ("pages", ("--truth",)), ("pages#train", ())],
+)
+def test_images_of_pages_lie_in_another_folder(drethtr, taught, tmp_path, name, options):
+    put_page(tmp_path / "scans" / "1.png", tmp_path / "pages" / "train" / "1.xml", ["abc def", "a cabbage"])
     (tmp_path / "scans").rename(tmp_path / "elsewhere")
-    read = ("predict-cer", tmp_path / "pages", "--model", taught, *options)
+    read = ("predict-cer", tmp_path / name, "--model", taught, *options)
     assert drethtr(*read).code == 2
     assert drethtr(*read, "--images", tmp_path / "elsewhere").code == 0
 

@@ -10,9 +10,9 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.archive import as_given, is_archive, unpack_once
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ImagesFolder, OutlinesName
+from drethtr.cli.options import WITHOUT_PAGES, ImagesFolder, OutlinesName, refuse_unused
 from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_places, refuse_results, write_json
 from drethtr.cli.progress import left_out_of, remarks_of
 from drethtr.cli.screen import echo
@@ -22,7 +22,7 @@ from drethtr.datasets.layouts.pages import UNCONFIRMED, Pages
 from drethtr.datasets.parquet import ParquetStore
 from drethtr.datasets.sample import Entry, LeftOut, Tally, checked
 from drethtr.datasets.splits import by_lists, read_lists
-from drethtr.layout.given import Outlines, outlines_named
+from drethtr.layout.given import outlines_named
 from drethtr.pages.selection import image_folder
 from drethtr.text.normalize import nfc
 
@@ -32,6 +32,7 @@ SHOWN = 3  # lines listed per reason, and pages; --json has all
 
 
 def import_lines(
+    ctx: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder, file or ZIP export to import.")],
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="OUT.parquet; OUT.train.parquet and so on where there are splits.")
@@ -75,14 +76,11 @@ def import_lines(
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
     folder = unpack_once(source) if is_archive(source) else source
     found = layout_for(folder, layout)
-    if unconfirmed:
-        if not isinstance(found, Pages):
-            raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
-        found = replace(found, unconfirmed=True)
     if isinstance(found, Pages):
-        found = replace(found, outlines=outlines_named(outlines), images=image_folder(images))
-    elif images is not None or outlines != Outlines.AUTO.value:
-        raise ConfigError("--images and --outlines are for PAGE or ALTO files; leave them out")
+        of, beside = outlines_named(outlines), image_folder(images)
+        found = replace(found, unconfirmed=unconfirmed, outlines=of, images=beside)
+    else:
+        refuse_unused(ctx, WITHOUT_PAGES, "outlines", "images", "unconfirmed")
     refuse_among_tables(output, source, found)
     echo(f"Layout {found.name}: {found.description}.")
     entries: Iterable[Entry] = found.entries(folder)

@@ -15,6 +15,7 @@ from drethtr.cli.options import (
     Workers,
     output_option,
     refuse_unused,
+    refuse_without_pages,
     with_options,
 )
 from drethtr.cli.outputs import refuse_ending, refuse_results
@@ -160,6 +161,9 @@ def finetune(ctx: typer.Context, *, options: FinetuneOptions) -> None:
         return
     if options.layout:
         refuse_unused(ctx, "--layout trains on pages", *ONLY_OF_LINES)
+    else:
+        data = options.data, options.validation, options.old_data
+        refuse_without_pages(ctx, [name for names in data for name in names or ()], "images")
     limit_threads(options.threads)
     if not (finetune_on_pages if options.layout else finetune_on_lines)(options):
         raise typer.Exit(NOTHING_BETTER)

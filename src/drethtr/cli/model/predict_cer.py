@@ -17,7 +17,16 @@ from drethtr.cli.model.predict_truth import (
     read_or_exit,
     refuse_other_model,
 )
-from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, refuse_unused, with_reading_options
+from drethtr.cli.options import (
+    ImagesFolder,
+    JSONFile,
+    Limit,
+    ReadingOptions,
+    Seed,
+    refuse_unused,
+    refuse_without_pages,
+    with_reading_options,
+)
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
 from drethtr.cli.progress import left_out_of, open_lines, report_remarks, report_skipped, say, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED, EvaluationResult, table
@@ -95,6 +104,8 @@ def predict_cer(
     if force and learn is None and json_file is None:
         raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave out --force")
     refuse_results(json_file, learn, force=force, inputs=inputs)
+    if lines is None:
+        refuse_without_pages(ctx, inputs, "images")
     if learn is not None and reading.model is not None and holds_adapter(reading.model):
         raise DataError(f"{reading.model} is an adapter; only a whole model can store the prediction")
     described = Pages(images=image_folder(images))
