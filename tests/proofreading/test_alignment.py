@@ -47,6 +47,20 @@ def test_a_broken_word_ends_in_the_sign_of_its_line(sign):
     assert align_text(TEXT, [line.replace("Regie-", f"Regie{sign}") for line in READ]).texts[1].endswith(f"Regie{sign}")
 
 
+def test_a_hyphen_that_the_next_line_repeats_is_kept():
+    """Also behind a line without text, and in a compound that has one hyphen in the text."""
+    read = ("die Hand=", "=lung u: der", "", "Kirchen-", "-Rath")
+    lines = ("die Hand=", "=lung und der", "", "Kirchen-", "-Rath")
+    assert align_text("die Handlung und der Kirchen-Rath", read).texts == lines
+    assert align_text("die Hand= =lung und der Kirchen- -Rath", read).texts == lines
+
+
+@pytest.mark.parametrize("read", [("- first of all", "- second"), ("he came", "– and went")])
+def test_a_dash_between_words_is_no_repeated_hyphen(read):
+    text = " ".join(read).replace("- ", "").replace("– ", "")
+    assert " ".join(align_text(text, read).texts) == text
+
+
 @pytest.mark.parametrize("sign", "´\ud800")
 def test_an_odd_sign_stays_in_its_word(sign):
     text = f"Il croit que l{sign}an dernier les vaches"

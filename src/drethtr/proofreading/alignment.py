@@ -14,7 +14,7 @@ after them.
 
 import enum
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ Costs = NDArray[np.float32]
 Places = Ints
 
 HYPHENS = "-‐‑¬=⸗–:„"
-"""Signs that break a word at the end of a line."""
+"""Signs that break a word at the end of a line; in old hands the next line repeats them, as in `Hand-`, `-lung`."""
 
 SKIP_LINE, LINE_CHARACTER = 1.0, 0.4
 """Cost, in edits, of a line without text, and of each character read there: a line of ten characters is left without
@@ -73,12 +73,14 @@ at least 0.62 (LOG.md, 2026-11-26)."""
 class AlignedLine(NamedTuple):
     """The part of a text on one line: its characters from `first` to `last`, exclusive.
 
-    `hyphen` is the sign at the end of the line that breaks a word, where the text has none.
+    `hyphen` is the sign at the end of the line that breaks a word, where the text has none, and `repeated` the one at
+    the beginning of the line.
     """
 
     first: int
     last: int
     hyphen: str = ""
+    repeated: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class Alignment:
     @property
     def texts(self) -> tuple[str, ...]:
         """The text of each line; empty where it has none."""
-        return tuple(self.text[first:last] + hyphen for first, last, hyphen in self.lines)
+        return tuple(repeated + self.text[first:last] + hyphen for first, last, hyphen, repeated in self.lines)
 
     @property
     def gaps(self) -> tuple[tuple[int, int], ...]:
@@ -180,7 +182,21 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
             AlignedLine(line.first + place, line.last + place, line.hyphen)
             for line in (found if last else found[: CHUNK - OVERLAP])
         ]
-    return Alignment(folded, tuple(aligned), tuple(readings))
+    return Alignment(folded, tuple(with_repeated(aligned, letters, lines)), tuple(readings))
+
+
+def with_repeated(aligned: Sequence[AlignedLine], letters: str, read: Sequence[str]) -> Iterator[AlignedLine]:
+    """The lines with the signs that repeat a hyphen at their beginnings, where they continue a word.
+
+    Args:
+        letters: The text, as made `alike`.
+        read: The readings of the lines.
+    """
+    text, end = AlignableText.of(letters), 0
+    for line, reading in zip(aligned, read, strict=True):
+        continues = line.first == end < line.last and text.inside[end] and not text.hyphens[end]
+        yield line._replace(repeated=reading[:1]) if continues and reading[:1] in HYPHENS else line
+        end = max(end, line.last)
 
 
 def alike(text: str) -> str:
