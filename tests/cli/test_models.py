@@ -8,7 +8,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from sharing_examples import CARD, RATES, complete
 
-from drethtr.recognition.model.file import load_model, save_model
+from drethtr.recognition.model.adapter import Adapter, save_adapter
+from drethtr.recognition.model.file import load_model, save_model, weights_hash
 
 
 def with_header(path, change):
@@ -107,6 +108,10 @@ def test_figures_on_many_lines_are_not_replaced_by_such_on_few_unless_forced(dre
     assert "--force" in outcome.err and path.read_bytes() == before
     assert drethtr("info", path, "--add", figures, "--force").code == 0
     assert load_model(path).card["evaluation"] == few
+    many, before = tmp_path / "many.json", path.read_bytes()
+    many.write_text(json.dumps(made_by(model.identity, lines=120)), encoding="utf-8")
+    outcome = drethtr("info", path, "--add", many, "--add", figures)
+    assert outcome.code == 2 and "metrics on 2 lines would replace" in outcome.err and path.read_bytes() == before
     assert "give new ones with --add" in drethtr("info", path, "--force").err
 
 
@@ -122,6 +127,14 @@ def test_figures_of_another_model_make_way_for_any(drethtr, tiny_model, tmp_path
 def made_by(model, *, lines):
     """Figures of a model on so many lines."""
     return CARD["evaluation"] | {"overall": RATES | {"lines": lines}, "made_by": {"model": model}}
+
+
+def test_an_adapter_is_not_advised_to_be_calibrated(drethtr, tiny_model, tiny_path, tmp_path):
+    path = tmp_path / "adapter.safetensors"
+    save_adapter(Adapter({}, weights_hash(tiny_model.weights), tiny_path.name, {}), path)
+    (tmp_path / tiny_path.name).write_bytes(tiny_path.read_bytes())
+    told = drethtr("info", path, "--check").out
+    assert "calibrated confidences: run drethtr model finetune --adapter again" in told
 
 
 def test_what_a_card_lacks_can_be_added(drethtr, tiny_model, tmp_path):

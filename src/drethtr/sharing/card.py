@@ -66,9 +66,18 @@ class MissingEntry:
     remedy: str
 
 
-def missing_entries(model: Model) -> list[MissingEntry]:
-    """What is missing from the card of a model before it should be shared; empty if it is complete."""
-    return [gap for find in (of_data, of_license, of_texts, of_rates, of_confidences) for gap in find(model)]
+def missing_entries(model: Model, *, is_adapter: bool = False) -> list[MissingEntry]:
+    """What is missing from the card of a model before it should be shared; empty if it is complete.
+
+    Args:
+        is_adapter: Whether its file is an adapter, which only fine-tuning calibrates.
+    """
+    gaps = [gap for find in (of_data, of_license, of_texts, of_rates) for gap in find(model)]
+    if not model.record.calibrations:
+        learn = "run drethtr model finetune --adapter again, on this base model and with more --validation lines"
+        remedy = learn if is_adapter else "run drethtr model calibrate MODEL LINES, then evaluate again"
+        gaps.append(MissingEntry("calibrated confidences", remedy))
+    return gaps
 
 
 def of_data(model: Model) -> Iterator[MissingEntry]:
@@ -126,12 +135,6 @@ def of_rates(model: Model) -> Iterator[MissingEntry]:
         yield MissingEntry(
             f"its own error rate: the metrics are of {maker_of(evaluation)}, not of {model.identity}", remedy
         )
-
-
-def of_confidences(model: Model) -> Iterator[MissingEntry]:
-    """Missing calibration."""
-    if not model.record.calibrations:
-        yield MissingEntry("calibrated confidences", "run drethtr model calibrate MODEL LINES, then evaluate again")
 
 
 def is_stated(value: Any) -> bool:

@@ -16,7 +16,7 @@ from drethtr.cli.screen import echo, shown
 from drethtr.layout.network import MAPS, LineModel, load_lines
 from drethtr.recognition.backends import check_weights
 from drethtr.recognition.decoding.strategies import decoder_name
-from drethtr.recognition.model.adapter import load_named
+from drethtr.recognition.model.adapter import holds_adapter, load_named
 from drethtr.recognition.model.file import LINES, SHIPPED, Model, save_card
 from drethtr.recognition.model.weights import read_metadata
 from drethtr.sharing.card import (
@@ -110,24 +110,23 @@ def settings_of(card: Mapping[str, Any], path: Path) -> Sequence[str]:
 def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> Model:
     """Add the entries of files to the card of the model in `path`; metrics only if they are of this model.
 
-    Metrics on fewer lines than those they replace need `force`.
+    Metrics on fewer lines than those they replace, in the card or in a file before theirs, need `force`.
     """
     with claimed(path):
         model = load_named(path, None)  # again, since another program may have changed it
-        card = model.card
         for entries in map(read_additions, files):
             if "evaluation" in entries:
                 refuse_foreign(entries["evaluation"], model)
                 if not force:
                     refuse_fewer(entries["evaluation"], model)
-            card = with_entries(card, entries)
-        save_card(path, card)
-    return replace(model, card=card)
+            model = replace(model, card=with_entries(model.card, entries))
+        save_card(path, model.card)
+    return model
 
 
 def report_gaps(model: Model, path: Path) -> None:
     """Print what a card lacks and how to add it; the exit code is 1 if it is incomplete."""
-    found = missing_entries(model)
+    found = missing_entries(model, is_adapter=holds_adapter(path))
     if not found:
         echo(f"{path}: the card is complete")
         return
