@@ -76,7 +76,11 @@ class IAMAsWritten(Layout):
     def entries(self, source: Path) -> Iterator[Entry]:
         folder, images = needed(source, *XML), needed(source, *IMAGES)
         for path in sorted(folder.glob("*.xml")):
-            form = read_annotations(path)
+            try:
+                form = read_annotations(path)
+            except DataError as error:
+                yield LeftOut(str(path), "not a form", error.reason)
+                continue
             writers = {form.get("id", path.stem): form.get("writer-id", "")}
             for found in form.iter("line"):
                 yield line(found.get("id", ""), html.unescape(found.get("text", "")), images, writers)
