@@ -215,6 +215,10 @@ def test_a_table_replaces_its_like_but_no_other_file(build, tmp_path):
     table, index = tmp_path / "a.parquet", tmp_path / "a.sqlite"
     for _ in range(2):
         assert fill("parquet", index) == f"{table}: 8 lines"
+    (odd := tmp_path / ("caf\udce9" if sys.platform == "linux" else "caf")).mkdir()  # pyarrow takes no such name
+    shutil.copy(index, odd)
+    for _ in range(2):
+        assert fill("parquet", odd / index.name).endswith(": 8 lines")
     for put in (
         lambda: write_table(pyarrow.table({"image": [b""], "text": ["a"]}), table),
         lambda: table.write_bytes(b"not Parquet"),

@@ -76,7 +76,10 @@ class Table(Target):
         from pyarrow.parquet import read_schema
 
         try:
-            there = read_schema(self.path) if self.path.exists() else wanted
+            with self.path.open("rb") as stream:
+                there = read_schema(stream)
+        except FileNotFoundError:
+            there = wanted
         except (ArrowException, OSError):
             there = None
         if there is None or there.names != wanted.names:
@@ -89,7 +92,12 @@ class Table(Target):
 
         waiting: list[dict[str, Any]] = []
         try:
-            with atomic_write(self.path) as whole, ParquetWriter(str(whole), columns) as writer:
+            # A stream, since pyarrow takes no name that is not UTF-8.
+            with (
+                atomic_write(self.path) as whole,
+                whole.open("wb") as stream,
+                ParquetWriter(stream, columns) as writer,
+            ):
                 for key in store.states():
                     waiting += rows_of(store, key)
                     if len(waiting) >= ROWS:
