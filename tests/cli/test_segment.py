@@ -138,7 +138,9 @@ def test_two_scans_do_not_share_a_result(segment, scan):
     letter().image.save(scan.with_suffix(".jpg"))
     outcome = segment(scan.parent)
     assert outcome.code == 2 and "would both be written to" in outcome.err
+    assert "if they show the same page, give one kind of file, as in '*.png'" in outcome.err
     assert not scan.with_name("letter.page.xml").exists()
+    assert segment(scan.parent / "*.png").code == 0
 
 
 def test_files_of_other_programs_are_not_replaced(segment, scan):

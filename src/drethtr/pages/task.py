@@ -270,7 +270,10 @@ def refuse_shared_results(tasks: Sequence[FileTask]) -> None:
     for task in tasks:
         for target in task.wanted:
             if (owner := owners.setdefault(os.path.normcase(target), task)) is not task:
-                raise DataError(
-                    f"{owner.path} and {task.path} would both be written to {target}; "
-                    "rename one, or read them in two runs, each into its own folder"
+                same = owner.path.parent == task.path.parent
+                cure = (
+                    f"if they show the same page, give one kind of file, as in '*{task.path.suffix}'; else rename one"
+                    if same and owner.path.suffix != task.path.suffix
+                    else "rename one, or read them in two runs, each into its own folder"
                 )
+                raise DataError(f"{owner.path} and {task.path} would both be written to {target}; {cure}")
