@@ -40,7 +40,7 @@ from drethtr.recognition.model.weights import read_file
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS
 from drethtr.training.finetuning import Plan, estimate, gather
-from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted, open_folder
+from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted, open_folder, write_plan
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -320,17 +320,17 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path, monkeypatch
     assert all(np.array_equal(whole[name], weight) for name, weight in weights(killed).items())
 
 
-def test_a_run_is_interrupted_if_weights_are_left_or_it_began_after_the_result(tmp_path):
-    output, plan = tmp_path / "mine.safetensors", tmp_path / "mine.run" / "plan.json"
-    plan.parent.mkdir()
-    for path, when in ((plan, 1), (output, 2)):
-        path.touch()
-        os.utime(path, (when, when))
+def test_a_run_is_interrupted_if_weights_are_left_or_it_is_not_finished(tmp_path):
+    """By content: files that were copied or restored have other times."""
+    output, folder = tmp_path / "mine.safetensors", tmp_path / "mine.run"
+    folder.mkdir()
+    for finished in (False, True):  # --force over an older model, killed before its first snapshot
+        write_plan(folder, {}, finished=finished)
+        output.touch()
+        assert is_interrupted(output) is not finished
+    os.utime(folder / PLAN)
     assert not is_interrupted(output)
-    (plan.parent / "30_lines.safetensors").touch()
-    assert is_interrupted(output)
-    (plan.parent / "30_lines.safetensors").unlink()
-    os.utime(plan, (3, 3))  # --force over an older model, killed before its first snapshot
+    (folder / "30_lines.safetensors").touch()
     assert is_interrupted(output)
 
 

@@ -5,12 +5,12 @@ run for each share of them. An interrupted run continues from there.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ from drethtr.training.finetuning.run import rank_of, run_of
 from drethtr.training.loop import LATEST, train
 from drethtr.training.optimize import DivergedError
 
-PLAN = "plan.json"
+PLAN, FINISHED = "plan.json", "finished"
 VALIDATION = "validation.parquet"
 OLD = "old.parquet"
 FOLD = "fold_{}"
@@ -142,6 +142,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         else:
             save_adapter(replace(adapter, card=model.card, record=model.record), output)
         outcome = replace(outcome, model=model)
+        write_plan(place.folder, json.loads((place.folder / PLAN).read_text(encoding="utf-8")), finished=True)
         clear(place.folder)
     else:
         discard(place.folder)
@@ -168,13 +169,18 @@ def folder_of(output: Path) -> Path:
 
 
 def is_interrupted(output: Path) -> bool:
-    """Whether the run beside a result was stopped, maybe after it wrote it.
-
-    Either some of its weights are left, see `clear`, or it began after the result was written, to replace it.
-    """
+    """Whether the run beside a result was stopped before it wrote it, or before it removed its weights, see `clear`."""
     plan = folder_of(output) / PLAN
-    began_later = plan.exists() and output.exists() and plan.stat().st_mtime_ns > output.stat().st_mtime_ns
-    return began_later or any(plan.parent.rglob("*.safetensors"))
+    # Earlier versions did not write whether a run is finished; most are.
+    finished = json.loads(plan.read_text(encoding="utf-8")).get(FINISHED, True) if plan.exists() else True
+    return not finished or any(plan.parent.rglob("*.safetensors"))
+
+
+def write_plan(folder: Path, settings: Mapping[str, Any], *, finished: bool) -> None:
+    """Write the settings of a run, and whether its result is written."""
+    with atomic_write(folder / PLAN) as unfinished:
+        made = json.dumps({**settings, FINISHED: finished}, indent=1)  # in ASCII: names need not be UTF-8
+        unfinished.write_text(made, encoding="utf-8")
 
 
 def open_folder(material: Material, folder: Path, device: str, *, resume: bool) -> bool:
@@ -190,13 +196,12 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     if not plan.exists():
         make_folders(folder)
         bfloat16 = Devices.open(device).uses_bfloat16()
-        with atomic_write(plan) as unfinished:
-            made = json.dumps(wanted | {"bfloat16": bfloat16}, indent=1)  # in ASCII: names need not be UTF-8
-            unfinished.write_text(made, encoding="utf-8")
+        write_plan(folder, wanted | {"bfloat16": bfloat16}, finished=False)
         return bfloat16
     if not resume:
         raise ConfigError(f"{folder} already contains a run; add --resume to continue it, or --force to start over")
     found = json.loads(plan.read_text(encoding="utf-8"))
+    settings = dict(found)
     measured: bool = found.pop("bfloat16")
     named = dict.fromkeys(("data", "validation", "old_data"))  # their lines are compared
     before, now = (one["plan"] | named for one in (found, wanted))  # of another version, it may have other options
@@ -204,6 +209,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
         options = sorted(name for name in before | now if before.get(name) != now.get(name))
         others = f"other options ({', '.join(options)})" if options else "other lines or another starting model"
         raise ConfigError(f"{folder} contains a run with {others}; to start over, use --force instead of --resume")
+    write_plan(folder, settings, finished=False)
     return measured
 
 
