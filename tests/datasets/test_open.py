@@ -365,6 +365,9 @@ def test_patterns(draw, write_parquet, tmp_path):
         open_all([pattern, str(tmp_path / "a.*")])
     with pytest.raises(DataError, match=r"there is \S+/a.train.parquet and \S+/a.test.parquet$"):
         open_all([str(tmp_path / "a.parquet")])
+    write_parquet({"image": [draw("a")], "text": ["c"]}, "c.parquet")  # without splits
+    with pytest.raises(DataError, match=r"there is \S+/c.parquet$"):
+        open_all([str(tmp_path / "c.test.parquet")])
     with pytest.raises(DataError, match=r"splits are called train, val, test: \S+/a.test.parquet#train$"):
         open_all([str(tmp_path / "a.test.parquet#validation")])
 

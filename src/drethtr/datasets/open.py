@@ -143,10 +143,13 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
 
 
 def parts_beside(name: str) -> str:
-    """The files of splits beside a missing file, for an error: `mine.val.parquet` beside `mine.parquet`."""
+    """The files of other splits, or of all, beside a missing file, for an error: `mine.val.parquet`, `mine.parquet`."""
     path = Path(name)
-    parts = [path.with_suffix(f".{split}{path.suffix}") for split in SPLITS] if path.suffix in TABLES else []
-    there = [str(part) for part in parts if part.is_file()]
+    if path.suffix not in TABLES:
+        return ""
+    whole = path.with_suffix("") if path.suffixes[:-1] and path.stem.rpartition(".")[2] in SPLITS else path
+    names = [whole.with_suffix(f"{split}{path.suffix}") for split in ("", *(f".{split}" for split in SPLITS))]
+    there = [str(part) for part in names if part.is_file()]
     return f"; there is {' and '.join(there)}" if there else ""
 
 

@@ -348,6 +348,14 @@ def test_unknown_layouts_list_the_known_ones(tmp_path):
         layout_for(tmp_path)
     with pytest.raises(DataError, match="no such file"):
         layout_for(tmp_path / "gone")
+    (tmp_path / "a.xml").write_bytes('<?xml version="1.0" encoding="UTF-8"?><PcGts>ä'.encode("latin-1"))
+    with pytest.raises(
+        DataError, match=r"says what is missing for one\n.*a\.xml: declared as utf-8 but encoded otherwise"
+    ):
+        layout_for(tmp_path)
+    (tmp_path / "a.jpg").touch()
+    with pytest.raises(DataError, match="is an image; give the folder of line images with their texts"):
+        layout_for(tmp_path / "a.jpg")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)

@@ -13,10 +13,12 @@ from drethtr.datasets.layouts.folder import Kraken
 from drethtr.datasets.layouts.hugging_face import HuggingFace
 from drethtr.datasets.layouts.iam import IAM, IAMAsWritten
 from drethtr.datasets.layouts.layout import Layout
-from drethtr.datasets.layouts.pages import Pages, Read2016
+from drethtr.datasets.layouts.pages import Pages, Read2016, descriptions
 from drethtr.datasets.layouts.pylaia import PyLaia
 from drethtr.datasets.layouts.rimes import Rimes
 from drethtr.datasets.layouts.table import Table
+from drethtr.documents.beside import IMAGES
+from drethtr.documents.read import read_page
 
 LAYOUTS: tuple[Layout, ...] = (
     IAM(),
@@ -64,8 +66,21 @@ def layout_for(source: Path, name: str | None = None) -> Layout:
         raise DataError("is a ZIP file; import it first (drethtr data import), or unpack it", source)
     if source.is_dir() and not any(source.iterdir()):
         raise DataError("the folder is empty", source)
+    if source.suffix.lower() in IMAGES:
+        raise DataError("is an image; give the folder of line images with their texts, or a table of them", source)
     layouts = "\n".join(f"  {layout.name:13} {layout.description}" for layout in LAYOUTS)
     raise DataError(
-        f"no known layout recognized:\n{layouts}\n`drethtr data import --layout NAME` says what is missing for one",
+        f"no known layout recognized:\n{layouts}\n`drethtr data import --layout NAME` says what is missing for one"
+        f"{damage_in(source)}",
         source,
     )
+
+
+def damage_in(source: Path) -> str:
+    """Why the first XML file of a folder in which none is a page is no page, for an error; "" if there is none."""
+    try:
+        for path in descriptions(source)[:1] if source.is_dir() else ():
+            read_page(path)
+    except DataError as error:
+        return f"\n{error}"
+    return ""
