@@ -62,12 +62,6 @@ def test_options_are_those_of_load():
     assert LoadOptions.__annotations__.keys() == {one.name for one in parameters if one.kind is one.KEYWORD_ONLY}
 
 
-@pytest.mark.parametrize("device", ["meta", "cuda:77"])
-def test_a_device_that_cannot_compute_here_is_refused(tiny_path, device):
-    with pytest.raises(ConfigError, match=f"device '{device}'"):
-        drethtr.Recognizer.load(tiny_path, device=device)
-
-
 @pytest.mark.parametrize(
     "statement", ["import drethtr", "from drethtr import *", "import drethtr.cli.main", "import drethtr.base.errors"]
 )

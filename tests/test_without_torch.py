@@ -155,14 +155,6 @@ def test_servers_read_lines(command, tmp_path):
             server.stderr.read()
 
 
-def test_what_trains_says_what_to_install(tmp_path):
-    run = tmp_path / "run.toml"
-    run.touch()
-    for command in (
-        ["train", run, "--output", tmp_path / "out"],
-        ["finetune", SAMPLES, "--output", tmp_path / "m.safetensors"],
-    ):
-        assert "pip install 'drethtr[train]'" in drethtr(*command, code=2)
-    assert "pip install 'drethtr[train]'" in drethtr(
-        "transcribe", SAMPLES / "000000.png", "--precision", "bfloat16", code=2
-    )
+def test_bfloat16_says_what_to_install():
+    said = drethtr("transcribe", SAMPLES / "000000.png", "--precision", "bfloat16", code=2)
+    assert "pip install 'drethtr[train]'" in said

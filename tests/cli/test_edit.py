@@ -105,9 +105,10 @@ def test_the_token_for_a_network_is_kept_nowhere(tmp_path):
     assert not list(tmp_path.rglob("token"))
 
 
-def test_a_proxy_that_checks_who_asks_needs_no_token(tmp_path):
+def test_behind_a_proxy_that_checks_who_asks_the_letter_opens_without_a_token_and_with_hints(tmp_path):
     with running(tmp_path, "edit", "--no-browser", "--no-token") as address:
-        assert names_of_pages(address) == ["letter.jpg"] and "token" not in address
+        assert names_of_pages(address) == ["letter.jpg"]
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/p/[0-9a-f]{16}\?hints=1", address)
 
 
 class NotFollowed(HTTPRedirectHandler):
@@ -158,11 +159,6 @@ def test_the_last_line_of_the_letter_stands_third_until_somebody_moves_it():
     heights = [line.baseline[0][1] for line in read_page(DEMO / "letter.page.xml").lines]
     assert len(heights) == 14 and heights[2] == max(heights)
     assert sorted(heights) == [*heights[:2], *heights[3:], heights[2]]
-
-
-def test_the_letter_opens_with_hints(tmp_path):
-    with running(tmp_path, "edit", "--no-browser", "--no-token") as address:
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/p/[0-9a-f]{16}\?hints=1", address)
 
 
 def test_a_folder_that_cannot_be_opened_is_explained(drethtr, tmp_path):

@@ -155,41 +155,6 @@ def test_errors_of_each_line_are_written(drethtr, lines, tiny_path, tmp_path):
     assert "--per-line is for lines" in drethtr(*run[:-2], "--force", "--end-to-end").err
 
 
-def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):
-    (lines / "one.gt.txt").write_text("привет", encoding="utf-8")
-    (lines / "two.gt.txt").write_text("мир", encoding="utf-8")
-    outcome = drethtr("evaluate", lines, "--model", tiny_path)
-    assert outcome.code == 2 and "alphabet" in outcome.err and outcome.err.count("\n") == 1
-
-
-def test_transcriptions_are_not_replaced_by_figures(drethtr, lines, tiny_path):
-    table = lines / "t.train.jsonl"
-    table.write_text('{"file": "one.png", "text": "abc def"}', encoding="utf-8")
-    split = f"{table}#train"
-    for data, place, refusal in (
-        (table, table, "is an input"),
-        (split, table, "is an input"),
-        (table, lines / "one.gt.txt", "exists"),
-    ):
-        before = place.read_bytes()
-        outcome = drethtr("evaluate", data, "--model", tiny_path, "--json", place)
-        assert outcome.code == 2 and f"{place} {refusal}" in outcome.err and place.read_bytes() == before
-
-
-def test_figures_are_replaced_where_forced(drethtr, lines, tiny_path, tmp_path):
-    place = tmp_path / "a.json"
-    place.write_text("{}")
-    run = ("evaluate", lines, "--model", tiny_path, "--json", place)
-    assert "--force" in drethtr(*run).err and place.read_text() == "{}"
-    assert drethtr(*run, "--force").code == 0 and "overall" in json.loads(place.read_text(encoding="utf-8"))
-
-
-def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tmp_path):
-    """Said before the lines are read, not after."""
-    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "gone" / "a.json")
-    assert outcome.code == 2 and "gone" in outcome.err and outcome.out == ""
-
-
 def test_images_that_are_given_twice_are_counted(drethtr, lines, tiny_path, tmp_path):
     """They had twice the weight of others, without a word."""
     (tmp_path / "lines.tsv").write_text("one.png\tabc def\n", encoding="utf-8")

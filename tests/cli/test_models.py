@@ -45,21 +45,18 @@ def missing(path):
     path.unlink()
 
 
+KINDS = [of_another_version, of_another_network, with_unknown_setting, truncated, no_model, missing]
+
+
 @pytest.mark.parametrize(
-    "damage", [of_another_version, of_another_network, with_unknown_setting, truncated, no_model, missing]
+    ("command", "damage"), [*(("info", kind) for kind in KINDS), ("transcribe", no_model), ("evaluate", missing)]
 )
-@pytest.mark.parametrize("command", ["info", "transcribe", "evaluate"])
 def test_a_model_that_cannot_be_used_is_one_clear_line(drethtr, lines, tiny_path, damage, command):
     damage(tiny_path)
     arguments = ["info", tiny_path] if command == "info" else [command, lines, "--model", tiny_path]
     outcome = drethtr(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(f"drethtr: {tiny_path}: ")
-
-
-def test_another_version_is_said_to_be_one(drethtr, tiny_path):
-    of_another_version(tiny_path)
-    assert "model format 99, but this version reads" in drethtr("info", tiny_path).err
 
 
 def test_info_tells_what_the_model_is(drethtr, tiny_model, tmp_path):

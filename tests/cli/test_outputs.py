@@ -1,11 +1,14 @@
 """What commands write, and what they refuse to write over."""
 
 import json
+import re
 from errno import ENOSPC
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.outputs import refuse_existing, refuse_results, write_json, write_png
 
@@ -44,15 +47,72 @@ def test_no_force_replaces_an_input(tmp_path, name, given):
         refuse_results(tmp_path / name, force=True, inputs=[str(tmp_path / given)])
 
 
-@pytest.mark.parametrize("command", ["calibrate", "language", "rescorer"])
-@pytest.mark.parametrize("output", ["lines.tsv", "novel.txt"])
-def test_no_model_replaces_lines_or_texts(drethtr, tmp_path, monkeypatch, command, output):
+COMMANDS = [
+    "evaluate lines.tsv --json a.json",
+    "evaluate lines.tsv --per-line a.jsonl",
+    "check lines.tsv --json a.json",
+    "check lines.tsv --html a.html",
+    "data check lines.tsv --json a.json",
+    "data check lines.tsv --picture a.png",
+    "data gaps lines.tsv --output a.parquet",
+    "data synth a.parquet --fonts fonts --text novel.txt",
+    "model compare : : lines.tsv --html a.html",
+    "model explain one.png --output a.svg",
+    "model calibrate m.safetensors lines.tsv --output a.safetensors",
+    "model language m.safetensors lines.tsv --output a.safetensors",
+    "model rescorer m.safetensors lines.tsv --output a.safetensors",
+    "model predict-cer one.png --json a.json",
+    "convert weights.pt a.safetensors --preset base",
+]
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    """A current folder with a line, a table of it and a text."""
     monkeypatch.chdir(tmp_path)
-    for name in ("lines.tsv", "novel.txt"):
-        (tmp_path / name).write_text("one.png\tabc", encoding="utf-8")
-    data = ("lines.tsv", "novel.txt") if command == "calibrate" else ("lines.tsv", "--text", "novel.txt")
-    outcome = drethtr("model", command, "m.safetensors", *data, "--output", output, "--force")
+    Image.new("L", (90, 40), 200).save("one.png")
+    for name in ("lines.tsv", "lines.train.tsv"):
+        Path(name).write_text("one.png\tabc", encoding="utf-8")
+    Path("novel.txt").write_text("abc", encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_place_for_results_is_refused_before_anything_is_read(drethtr, inputs, monkeypatch, command):
+    """A folder that is not there, and a file that is there without --force."""
+    monkeypatch.setattr(Recognizer, "load", None)
+    [name] = re.findall(r"\ba\.\w+", command)
+    outcome = drethtr(*command.replace(name, f"gone/{name}").split())
+    assert outcome.code == 2 and "there is no folder gone" in outcome.err and outcome.out == ""
+    Path(name).write_text("precious")
+    outcome = drethtr(*command.split())
+    assert outcome.code == 2 and f"{name} exists; choose another output or use --force" in outcome.err
+    assert Path(name).read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate lines.tsv --json lines.tsv",
+        "evaluate lines.train.tsv#train --json lines.train.tsv",
+        "data check lines.tsv --json lines.tsv",
+        "data check one.png --picture one.png",
+        "model compare : : lines.tsv --json lines.tsv",
+        "model compare : : one.png --html one.png",
+        "model explain one.png --output one.png",
+        "model calibrate m.safetensors lines.tsv novel.txt --output novel.txt",
+        *(
+            f"model {name} m.safetensors lines.tsv --text novel.txt --output {output}"
+            for name in ("language", "rescorer")
+            for output in ("lines.tsv", "novel.txt")
+        ),
+    ],
+)
+def test_no_command_replaces_an_input(drethtr, inputs, command):
+    *_, output = command.split()
+    before = Path(output).read_bytes()
+    outcome = drethtr(*command.split(), "--force")
     assert outcome.code == 2 and f"{output} is an input, which is never overwritten" in outcome.err
+    assert Path(output).read_bytes() == before
 
 
 def test_a_result_in_a_folder_that_is_read_can_be_replaced(tmp_path):

@@ -66,15 +66,10 @@ def test_only_missing_files_are_written(segment, scan):
     path = scan.with_name("letter.page.xml")
     path.write_bytes(path.read_bytes() + b"<!-- corrected elsewhere -->")
     corrected = path.read_bytes()
-    outcome = segment(scan, "--format", "page,alto")
+    outcome = segment(scan, "--format", "page, alto")
     assert outcome.code == 0 and f"{len(TEXTS)} lines found in 1 file" in outcome.out
     assert path.read_bytes() == corrected
     assert len(read_page(scan.with_name("letter.alto.xml")).lines) == len(TEXTS)
-
-
-def test_formats_may_have_spaces_between_them(segment, scan):
-    assert segment(scan, "--format", "page, alto").code == 0
-    assert all(scan.with_name(f"letter.{name}.xml").exists() for name in ("page", "alto"))
 
 
 def test_formats_and_a_folder(segment, scan, tmp_path):

@@ -176,14 +176,24 @@ def test_completion_that_cannot_be_installed_names_the_place(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("typed", "offered"), [("drethtr transc", "transcribe"), ("drethtr transcribe --dou", "--doubts")]
+    ("typed", "offered"),
+    [
+        ("transc", ["transcribe"]),
+        ("transcribe --dou", ["--doubts"]),
+        ("transcribe --decoder c", ["ctc", "careful"]),
+        ("transcribe --precision ", ["float32", "int8", "bfloat16"]),
+        ("transcribe --format txt,al", ["txt,alto"]),
+        ("segment --format ", ["page", "alto", "json"]),
+        ("segment --lines r", ["rapid"]),
+    ],
 )
 def test_completion_completes(drethtr, monkeypatch, typed, offered):
     """As bash asks for it."""
+    words = f"drethtr {typed}"
     monkeypatch.setenv("_DRETHTR_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", typed)
-    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
-    assert drethtr().out.split() == [offered]
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert drethtr().out.split() == offered
 
 
 def test_a_shortcut_has_the_settings_of_its_command(drethtr, own, monkeypatch):

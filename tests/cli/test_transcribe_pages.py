@@ -18,14 +18,17 @@ from PIL import Image
 from printed_pages import draw_page, put_page
 
 from drethtr import Recognizer
+from drethtr.base.errors import DataError
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review, Tag, Transcription
+from drethtr.images.page import PageSource
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import RECORD
 from drethtr.pages.source import open_originals
+from drethtr.pages.transcribe import PageReader
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import load_model, save_record
@@ -230,46 +233,46 @@ def test_pages_of_a_book_that_was_written_do_not_stay(transcribe, book, tmp_path
     assert not (out / ".book.pages").exists()
 
 
-def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeypatch):
+@pytest.fixture
+def read(monkeypatch):
+    """A list that grows by each page that is read, until it has as many as its function allows."""
+    real = PageReader.page
+
+    class Read(list):
+        def stop_at(self, number):
+            def page(*arguments):
+                if len(self) == number:
+                    raise KeyboardInterrupt
+                self.append(arguments)
+                return real(*arguments)
+
+            monkeypatch.setattr(PageReader, "page", page)
+
+    found = Read()
+    found.stop_at(None)
+    return found
+
+
+def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, read):
     """Ctrl-C leaves nothing half written; what was read is not read again."""
-    import drethtr.pages.transcribe as room
-
-    read, out = [], tmp_path / "out"
-    real = room.PageReader.page
-
-    def stopped(gray, *others):
-        if len(read) == 2:
-            raise KeyboardInterrupt
-        read.append(gray)
-        return real(gray, *others)
-
-    monkeypatch.setattr(room.PageReader, "page", stopped)
+    out = tmp_path / "out"
+    read.stop_at(2)
     assert transcribe(book, "--format", "txt", "--output", out).code != 0
     assert [name for name in names(out) if not name.startswith(".")] == []
     assert not list(out.rglob("*.unfinished"))
-    monkeypatch.setattr(room.PageReader, "page", lambda *arguments: read.append(0) or real(*arguments))
+    read.stop_at(None)
     assert transcribe(book, "--format", "txt", "--output", out).code == 0
     assert len(read) == 3 and names(out) == ["book.txt"]
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8
 
 
 @pytest.mark.parametrize("change", [("--force",), ("--decoder", "greedy"), None], ids=["force", "decoder", "file"])
-def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
+def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, read, change):
     """Where a person says so, where pages would be read in another way, and where the book is another one."""
-    import drethtr.pages.transcribe as room
-
-    read, out = [], tmp_path / "out"
-    real = room.PageReader.page
-
-    def stopped(*arguments):
-        if len(read) == 2:
-            raise KeyboardInterrupt
-        read.append(0)
-        return real(*arguments)
-
-    monkeypatch.setattr(room.PageReader, "page", stopped)
+    out = tmp_path / "out"
+    read.stop_at(2)
     transcribe(book, "--format", "txt", "--output", out)
-    monkeypatch.setattr(room.PageReader, "page", lambda *arguments: read.append(0) or real(*arguments))
+    read.stop_at(None)
     if change is None:
         pages = [write(blank(700, 300), TEXTS[start : start + 2]).image for start in (1, 3, 5)]
         pages[0].save(book, save_all=True, append_images=pages[1:])
@@ -278,8 +281,6 @@ def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, monk
 
 
 def test_stopped_while_writing(transcribe, scans, tmp_path, monkeypatch):
-    from pathlib import Path
-
     real = Path.write_bytes
 
     def stopped(path, content):
@@ -308,39 +309,9 @@ def test_a_bad_file_is_named_and_the_rest_is_read(transcribe, scans, name):
     assert transcribe(scans / name).code == 2
 
 
-def test_an_encrypted_pdf_is_one_clear_line(transcribe, scans):
-    letter().image.save(scans / "plain.pdf")
-    with pikepdf.open(scans / "plain.pdf") as pdf:
-        pdf.save(scans / "secret.pdf", encryption=pikepdf.Encryption(user="word", owner="word"))
-    outcome = transcribe(scans / "secret.pdf")
-    assert outcome.code == 2 and "encrypted" in outcome.err and outcome.err.count("\n") == 1
-
-
-def test_a_bad_page_of_a_book_is_named_and_the_others_are_written(transcribe, book, tmp_path, monkeypatch):
-    from drethtr.base.errors import DataError
-    from drethtr.images.page import PageSource
-
-    real = PageSource.gray
-
-    def gray(source):
-        if source.number == 2:
-            raise DataError(f"{source.name}: is damaged")
-        return real(source)
-
-    monkeypatch.setattr(PageSource, "gray", gray)
-    outcome = transcribe(book, "--format", "txt,page", "--output", tmp_path / "out")
-    assert outcome.code == 1 and "book.tif page 2: is damaged" in outcome.err
-    written = [name for name in names(tmp_path / "out") if not name.startswith(".")]
-    assert written == ["book.txt", "book_0001.page.xml", "book_0003.page.xml"]
-
-
-def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypatch):
+def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypatch, read):
     """Pages keep their numbers; the bad one is tried again, and the others are not; then what lacks it is written."""
-    import drethtr.pages.transcribe as room
-    from drethtr.base.errors import DataError
-    from drethtr.images.page import PageSource
-
-    read, out, gray, real = [], tmp_path / "out", PageSource.gray, room.PageReader.page
+    out, gray = tmp_path / "out", PageSource.gray
 
     def damaged(source):
         if source.number == 2:
@@ -352,20 +323,20 @@ def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypa
             return sorted({row["page"] for row in csv.DictReader(file)})
 
     run = (book, "--format", "csv,txt,hocr", "--output", out)
-    monkeypatch.setattr(room.PageReader, "page", lambda *arguments: read.append(0) or real(*arguments))
     monkeypatch.setattr(PageSource, "gray", damaged)
-    assert transcribe(*run).code == 1
+    assert transcribe(*run, "--format", "csv,txt,hocr,page").code == 1
+    assert [path.name for path in sorted(out.glob("*.xml"))] == ["book_0001.page.xml", "book_0003.page.xml"]
     assert pages() == ["1", "3"] and "ppageno 2" in (out / "book.hocr").read_text(encoding="utf-8")
     (out / "book.txt").write_text("corrected by hand")
     again = transcribe(*run)
-    assert again.code == 1 and "page 2: is damaged" in again.err and "done before" not in again.err
+    assert again.code == 1 and "book.tif page 2: is damaged" in again.err and "done before" not in again.err
     assert len(read) == 2 and (out / "book.txt").read_text() == "corrected by hand"
     monkeypatch.setattr(PageSource, "gray", gray)
     assert transcribe(book, "--format", "csv", "--output", out).code == 0
     assert len(read) == 3 and pages() == ["1", "2", "3"]
     assert transcribe(*run).code == 0
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8 and len(read) == 3
-    assert names(out) == ["book.csv", "book.hocr", "book.txt"]
+    assert not list(out.glob(".book.*"))
     assert "1 of 1 files already have results" in transcribe(*run).err
     monkeypatch.setattr(PageSource, "gray", damaged)
     assert transcribe(book, "--format", "csv,page", "--output", out).code == 1
@@ -541,52 +512,6 @@ def test_force_does_not_replace_the_work_of_a_person(transcribe, scans):
     assert path.read_text(encoding="utf-8") == reviewed
 
 
-@pytest.mark.parametrize("folder", [".", "out"])
-def test_results_from_before_a_person_corrected_another_are_named(drethtr, tiny_path, tmp_path, folder):
-    """What is advised writes them from the corrected text, after which nothing is said."""
-    scan, out = tmp_path / "one.png", tmp_path / folder
-    write(blank(700, 90), TEXTS[:1], top=20).image.save(scan)
-
-    def transcribe(input, formats, *more):
-        return drethtr("transcribe", input, "--format", formats, "--output", out, "--model", tiny_path, *more)
-
-    transcribe(scan, "page,csv")
-    assert "a person has since" not in transcribe(scan, "page,csv").err
-    path = out / "one.page.xml"
-    file = PageFile.parse(path.read_bytes(), "one")
-    corrected = Transcription("corrected", review=Review.CORRECTED)
-    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
-    (out / "one.csv").touch()  # within a second of each other: as a run writes them
-    os.utime(out / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
-    told = transcribe(scan, "page,csv").err
-    assert "one.png: a person has since corrected results in" in told
-    assert "to write the others again, delete only them, and repeat the command" in told
-    (out / "one.csv").unlink()
-    assert transcribe(scan, "page,csv").code == 0
-    assert "corrected" in (out / "one.csv").read_text(encoding="utf-8")
-    again = transcribe(scan, "page,csv")
-    assert again.code == 0 and "a person has since" not in again.err
-
-
-def test_a_result_written_from_a_corrected_one_is_nobodys_later_work(drethtr, tiny_path, tmp_path):
-    scan, path, alto = tmp_path / "one.png", tmp_path / "one.page.xml", tmp_path / "one.alto.xml"
-    write(blank(700, 90), TEXTS[:1], top=20).image.save(scan)
-
-    def transcribe(input, formats, *more):
-        return drethtr("transcribe", input, "--format", formats, "--output", tmp_path, "--model", tiny_path, *more)
-
-    transcribe(scan, "page,alto")
-    file = PageFile.parse(path.read_bytes(), "one")
-    corrected = Transcription("corrected", review=Review.CORRECTED)
-    path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
-    os.utime(path, ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
-    alto.unlink()
-    transcribe(path, "alto", "--update")
-    assert b"corrected" in alto.read_bytes() and "a person has since" not in transcribe(scan, "page,alto").err
-    alto.write_bytes(alto.read_bytes().replace(b"corrected", b"corrected again"))
-    assert "a person has since" in transcribe(scan, "page,alto").err
-
-
 @pytest.fixture
 def write_results(drethtr, tiny_path):
     """`drethtr transcribe` with a small model and the lines of files that describe pages, else those that it finds."""
@@ -604,6 +529,43 @@ def correct(path, text):
     path.write_bytes(file.with_line(replace(file.page.lines[0], transcription=corrected)).data)
     later = path.stat().st_mtime_ns + 2 * 10**9
     os.utime(path, ns=(later, later))
+
+
+@pytest.fixture
+def line(tmp_path):
+    """A scan of one line."""
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(tmp_path / "one.png")
+    return tmp_path / "one.png"
+
+
+@pytest.mark.parametrize("folder", [".", "out"])
+def test_results_from_before_a_person_corrected_another_are_named(write_results, line, folder):
+    """What is advised writes them from the corrected text, after which nothing is said."""
+    run = (line, "page,csv", line.parent / folder)
+    path, table = (line.parent / folder / f"one.{ending}" for ending in ("page.xml", "csv"))
+    write_results(*run)
+    assert "a person has since" not in write_results(*run).err
+    correct(path, "corrected")
+    told = write_results(*run).err
+    assert "one.png: a person has since corrected results in" in told
+    assert "to write the others again, delete only them, and repeat the command" in told
+    table.unlink()
+    assert write_results(*run).code == 0
+    assert "corrected" in table.read_text(encoding="utf-8")
+    again = write_results(*run)
+    assert again.code == 0 and "a person has since" not in again.err
+
+
+def test_a_result_written_from_a_corrected_one_is_nobodys_later_work(write_results, line):
+    path, alto, run = line.with_suffix(".page.xml"), line.with_suffix(".alto.xml"), (line, "page,alto", line.parent)
+    write_results(*run)
+    correct(path, "corrected")
+    os.utime(path, ns=(0, path.stat().st_mtime_ns - 4 * 10**9))
+    alto.unlink()
+    write_results(path, "alto", line.parent, "--update")
+    assert b"corrected" in alto.read_bytes() and "a person has since" not in write_results(*run).err
+    alto.write_bytes(alto.read_bytes().replace(b"corrected", b"corrected again"))
+    assert "a person has since" in write_results(*run).err
 
 
 @pytest.mark.parametrize("folder", [".", "out"])
@@ -789,13 +751,6 @@ def test_update_of_a_file_without_lines(drethtr, tmp_path):
     assert (tmp_path / "a.xml").read_bytes() == before
 
 
-def test_a_file_that_is_updated_keeps_its_mode(drethtr, export, tiny_path):
-    path = export / "page" / "a.xml"
-    path.chmod(0o664)
-    drethtr("transcribe", path, "--model", tiny_path, "--update")
-    assert path.stat().st_mode & 0o777 == 0o664 and read_page(path).lines[1].text
-
-
 @pytest.mark.parametrize("protect", ["write-protected", "2 names (hard links)"])
 def test_a_file_that_is_protected_is_not_updated(protect, drethtr, export, tiny_path, tmp_path):
     path = export / "page" / "a.xml"
@@ -807,11 +762,6 @@ def test_a_file_that_is_protected_is_not_updated(protect, drethtr, export, tiny_
     outcome = drethtr("transcribe", path, "--update", "--model", tiny_path)
     assert outcome.code == 2 and f"{path}: cannot be written: it " in outcome.err and protect in outcome.err
     assert path.read_bytes() == before
-
-
-def test_update_of_an_image(drethtr, scans, tiny_path):
-    outcome = drethtr("transcribe", scans / "one.png", "--model", tiny_path, "--update")
-    assert outcome.code == 2 and "neither PAGE nor ALTO" in outcome.err
 
 
 def test_doubtful_words_are_marked_in_text_alone(transcribe, scans, tmp_path):

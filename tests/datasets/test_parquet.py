@@ -56,14 +56,6 @@ def test_an_unfinished_file_never_has_its_name(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
-    path = tmp_path / "lines.parquet"
-    path.touch()
-    path.chmod(0o600)
-    store_parquet([Sample(LINE, "a")], path)
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
 def test_a_place_that_cannot_be_a_folder_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match=r"lines.*: cannot be written"):

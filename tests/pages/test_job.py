@@ -124,42 +124,6 @@ def test_documents_are_reported_without_files(scans, tiny_path):
     assert len(events[-1].document.pages[0].lines) == 3 and sorted(scans.iterdir()) == before
 
 
-def test_a_result_that_cannot_be_written_is_reported(scans, tiny_path, tmp_path):
-    (tmp_path / "out" / "one.txt").mkdir(parents=True)
-    events = []
-    job = open_job([scans / "one.png"], tmp_path / "out", segmentation="projection", force=True)
-    summary = job.run(lambda: Recognizer.load(tiny_path), events.append)
-    assert (summary.done, summary.failed) == (0, 1) and isinstance(events[-1], Skipped)
-    assert "cannot be written" in str(events[-1].error)
-
-
-@pytest.mark.parametrize(
-    ("more", "error", "message"),
-    [
-        ({"formats": ["atlo"]}, ConfigError, "did you mean 'alto'"),
-        ({"segmentation": "kraken2"}, ConfigError, "did you mean 'kraken'"),
-        ({"segmentation": "rapid", "update": True}, ConfigError, "writes into existing lines"),
-    ],
-)
-def test_what_does_not_fit_is_refused(scans, tmp_path, more, error, message):
-    with pytest.raises(error, match=message):
-        open_job([scans], tmp_path / "out", **more)
-
-
-def test_what_is_read_is_not_overwritten(scans):
-    (scans / "one.png").rename(scans / "one.txt")
-    with pytest.raises(DataError, match="would be overwritten"):
-        open_job([scans / "one.txt"], scans)
-
-
-def test_an_updated_file_is_read_again(tmp_path, tiny_path):
-    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc", ""])
-    draw_page(tmp_path / "a.png", ["abc", "def"])
-    summary = open_job([tmp_path / "a.xml"], None, [], update=True).run(lambda: Recognizer.load(tiny_path))
-    kept, added = read_page(tmp_path / "a.xml").lines
-    assert kept.text == "abc" and added.text and summary.doubts.kept == 1
-
-
 def test_reviewed_lines_are_counted_apart(tmp_path, tiny_path):
     path = tmp_path / "a.xml"
     put_page(tmp_path / "a.png", path, ["abc", "def", ""])

@@ -48,17 +48,6 @@ def test_a_result_that_a_person_has_corrected_is_not_replaced(tmp_path, format):
     assert file.read_bytes() == corrected
 
 
-@pytest.mark.parametrize("format", ["page", "alto"])
-def test_a_result_of_which_a_person_has_corrected_the_lines_alone_is_not_replaced(tmp_path, format):
-    file = put_page(tmp_path, "a", format)
-    read = file.read_bytes()
-    file.write_bytes(PageFile.parse(read, file.name).without_lines(["l1"]).data)
-    corrected = file.read_bytes()
-    with pytest.raises(DataError, match=r"it was edited in drethtr edit; --update --force reads its other lines"):
-        write_result(file, read)
-    assert file.read_bytes() == corrected
-
-
 def test_a_result_that_another_program_has_changed_is_not_replaced(tmp_path):
     file = put_page(tmp_path, "a")
     changed = re.sub(rb"(<LastChange>)[^<]*", rb"\g<1>2030-01-01T00:00:00Z", file.read_bytes())
@@ -66,15 +55,6 @@ def test_a_result_that_another_program_has_changed_is_not_replaced(tmp_path):
     with pytest.raises(DataError, match="another program wrote or changed it; write elsewhere"):
         write_result(file, b"new")
     assert file.read_bytes() == changed
-
-
-@pytest.mark.parametrize("format", ["page", "alto"])
-def test_a_result_that_another_program_wrote_is_not_replaced(tmp_path, format):
-    file = foreign(put_page(tmp_path, "a", format))
-    theirs = file.read_bytes()
-    with pytest.raises(DataError, match="another program wrote or changed it; write elsewhere with --output"):
-        write_result(file, b"new")
-    assert file.read_bytes() == theirs
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from made_pages import TEXTS, blank, write
 
-from drethtr.base.errors import DataError
 from drethtr.layout.finder import Order
 from drethtr.layout.finders import Whole
 from drethtr.pages.segmentation import FoundBy, segmentation_named
@@ -49,8 +48,3 @@ def test_what_is_read_as_one_line(line, page, segmentation, lines, pages):
     assert segmentation.is_line(described) is pages and not segmentation.is_line_image(described)
     given = segmentation.prepare(replace(described, has_lines=True))
     assert segmentation.is_line(given) is (segmentation == segmentation_named("whole"))
-
-
-def test_lines_that_must_be_given_and_are_not_are_an_error(page):
-    with pytest.raises(DataError, match="no lines given"):
-        raise segmentation_named("given").prepare(page).error

@@ -137,20 +137,6 @@ def test_an_image_of_another_shape_is_refused(scan, recognizer):
         transcribe_page(xml, recognizer)
 
 
-def test_a_missing_image(scan, recognizer):
-    path, made = scan
-    xml = described(path, made)
-    path.unlink()
-    with pytest.raises(DataError, match=r"letter\.xml.*missing"):
-        transcribe_page(xml, recognizer)
-
-
-def test_an_empty_page_has_no_lines(tmp_path, recognizer):
-    blank().image.save(tmp_path / "blank.png")
-    page = transcribe_page(tmp_path / "blank.png", recognizer, RapidDetector(side=512))
-    assert page.lines == () and page.text == ""
-
-
 def test_a_line_on_which_nothing_is_read_is_no_page_without_lines(tmp_path, recognizer, monkeypatch):
     """Nobody found it: it was said to be one."""
     blank().image.save(tmp_path / "blank.png")
@@ -188,12 +174,6 @@ def test_given_lines_that_are_light_on_dark_are_turned_over(scan, recognizer):
     Image.fromarray(255 - made.gray).save(path)
     dark = transcribe_page(path.with_suffix(".xml"), recognizer)
     assert dark.text == light.text and len(dark.lines) == len(made.lines)
-
-
-def test_a_strip_far_too_long_is_named(tmp_path, recognizer):
-    Image.new("L", (5000, 1), 200).save(tmp_path / "long.png")
-    with pytest.raises(DataError, match=r"long\.png: "):
-        transcribe_page(tmp_path / "long.png", recognizer, Whole())
 
 
 def test_several_pages_are_refused(tmp_path, recognizer):

@@ -42,11 +42,6 @@ def test_published_weights_become_a_model_file(drethtr, weights, tmp_path):
     assert again.code == 2 and "--force" in again.err
 
 
-def test_a_place_without_a_folder_is_refused_at_once(drethtr, weights, tmp_path):
-    outcome = drethtr("convert", weights, tmp_path / "gone" / "model.safetensors", "--preset", "large")
-    assert outcome.code == 2 and "there is no folder" in outcome.err
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -101,11 +101,6 @@ def test_an_image_with_two_texts_is_drawn(drethtr, tmp_path):
     assert "suspects.png: 1 of 1" in outcome.out
 
 
-def test_a_line_is_no_place_for_the_picture(drethtr, lines):
-    outcome = drethtr("data", "check", lines, "--read", "0", "--picture", lines / "one.png")
-    assert outcome.code == 2 and "one.png is an input" in outcome.err
-
-
 def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
     for name in ("one", "two"):
         (lines / f"{name}.gt.txt").write_text("мир", encoding="utf-8")
@@ -123,11 +118,6 @@ def test_a_table_without_lines_is_not_sound(drethtr, lines):
     (lines / "t.tsv").write_text("file\ttext\n")
     outcome = drethtr("data", "check", lines / "t.tsv", "--read", "0")
     assert outcome.code == 2 and "t.tsv: no lines found" in outcome.err
-
-
-def test_nothing_there(drethtr, tmp_path):
-    outcome = drethtr("data", "check", tmp_path / "gone.parquet")
-    assert outcome.code == 2 and "matches no file" in outcome.err
 
 
 def test_more_can_be_read_only_where_lines_were_left_out(drethtr, lines, tiny_path):

@@ -42,17 +42,8 @@ def test_the_seed_decides(synth, options, tmp_path):
     assert written[0] == written[1] != written[2]
 
 
-def test_does_not_replace_a_file_unasked(synth, options, tmp_path):
-    (tmp_path / "out.parquet").write_text("precious")
-    assert synth(*options).code == 2
-    assert (tmp_path / "out.parquet").read_text() == "precious"
-    assert synth(*options, "--force").code == 0
-
-
-@pytest.mark.parametrize("place", ["gone/out.parquet", "gone/sheet.png"])
-def test_a_place_without_a_folder_is_refused_at_once(synth, options, tmp_path, place):
-    given = [tmp_path / place, *options[1:]] if "out" in place else [*options, "--sheet", tmp_path / place]
-    outcome = synth(*given)
+def test_a_sheet_without_a_folder_is_refused_at_once(synth, options, tmp_path):
+    outcome = synth(*options, "--sheet", tmp_path / "gone" / "sheet.png")
     assert outcome.code == 2 and "there is no folder" in outcome.err
     assert not (tmp_path / "gone").exists() and not (tmp_path / "out.parquet").exists()
 

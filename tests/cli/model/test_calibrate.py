@@ -2,26 +2,18 @@ import json
 
 import numpy as np
 import pytest
-from conftest import written
 from PIL import Image
+from soak.scenarios import readings
 
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.model.weights import read_file
-from drethtr.recognition.recognizer import Recognizer
 
 
 @pytest.fixture
 def few(tiny_path, tmp_path):
-    """A folder of 26 lines, with texts of which the model gets every other one right."""
-    folder = tmp_path / "few"
-    folder.mkdir()
-    images = [folder / f"{number:02}.png" for number in range(26)]
-    for number, image in enumerate(images):
-        Image.fromarray(np.asarray(written("abc " * (1 + number % 3)))).save(image)
-    for number, (image, reading) in enumerate(zip(images, Recognizer(load_model(tiny_path)).read(images), strict=True)):
-        text = reading.text if number % 2 else reading.text[: len(reading.text) // 2] + "x"
-        image.with_suffix(".gt.txt").write_text(text, encoding="utf-8")
-    return folder
+    """A folder of 26 lines of which the model reads every other one correctly."""
+    readings(tmp_path)
+    return tmp_path / "few"
 
 
 def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
@@ -96,8 +88,3 @@ def test_a_model_is_replaced_only_by_force(drethtr, few, tiny_path):
     assert load_model(tiny_path).record.calibrations
     again = drethtr("evaluate", few, "--model", tiny_path, "--confidence")
     assert "confidence of" in again.out and "ECE" in again.out and "lines flagged %" in again.out
-
-
-def test_a_folder_that_is_not_there_is_named_before_anything_is_read(drethtr, lines, tiny_path, tmp_path):
-    outcome = drethtr("calibrate", tiny_path, lines, "--output", tmp_path / "gone" / "model.safetensors")
-    assert outcome.code == 2 and "there is no folder" in outcome.err

@@ -33,19 +33,6 @@ def test_a_line_on_which_nothing_was_read_is_explained(drethtr, tiny_path, tmp_p
         assert "nan" not in (tmp_path / "picture.svg").read_text(encoding="utf-8").split("base64")[0]
 
 
-def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
-    target = tmp_path / "picture.svg"
-    target.write_text("precious")
-    outcome = drethtr("explain", lines / "one.png", "--model", tiny_path, "--output", target)
-    assert outcome.code == 2 and "--force" in outcome.err and target.read_text() == "precious"
-
-
-def test_the_line_itself_is_never_replaced(drethtr, lines, tiny_path):
-    before = (lines / "one.png").read_bytes()
-    outcome = drethtr("explain", lines / "one.png", "--model", tiny_path, "--output", lines / "one.png", "--force")
-    assert outcome.code == 2 and "is never overwritten" in outcome.err and (lines / "one.png").read_bytes() == before
-
-
 def test_a_page_is_no_line(drethtr, tiny_path, tmp_path):
     Image.new("L", (700, 900), 255).save(tmp_path / "letter.png")
     options = ("--model", tiny_path, "--output", tmp_path / "picture.svg")
@@ -65,8 +52,6 @@ def test_images_may_be_read_in_bfloat16_and_endings_be_in_capitals(drethtr, line
 def test_other_kinds_of_pictures_are_refused_at_once(drethtr, lines, tmp_path):
     outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "picture.gif")
     assert outcome.code == 2 and ".svg or .png" in outcome.err
-    outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "gone" / "picture.svg")
-    assert outcome.code == 2 and "there is no folder" in outcome.err
 
 
 def test_a_folder_is_no_line(drethtr, lines, tmp_path):

@@ -108,9 +108,10 @@ def test_a_model_is_replaced_only_by_force(drethtr, known, tiny_path):
     assert outcome.code == 2 and "--force" in outcome.err and tiny_path.read_bytes() == before
 
 
-def test_a_model_without_ctc_head_has_no_use_for_them(drethtr, known, headless_model, tmp_path):
+@pytest.mark.parametrize("command", ["language", "rescorer"])
+def test_a_model_without_ctc_head_has_no_use_for_them(drethtr, known, headless_model, tmp_path, command):
     save_model(headless_model, tmp_path / "plain.safetensors")
-    outcome = drethtr("language", tmp_path / "plain.safetensors", known, "--force")
+    outcome = drethtr(command, tmp_path / "plain.safetensors", known, "--force")
     assert outcome.code == 2 and "plain.safetensors: has no CTC head" in outcome.err
 
 
@@ -143,9 +144,3 @@ def test_lines_without_a_clean_text_teach_nothing(command, drethtr, tiny_path, t
         refused = drethtr(command, tiny_path, tmp_path / "marked.parquet", "--force", *options)
         assert refused.code == 2 and "no line has a text without editorial marks" in refused.err
         assert "1 of 2 lines left out because of editorial" in refused.err
-
-
-def test_without_a_ctc_head_there_is_nothing_to_rescore(drethtr, known, headless_model, tmp_path):
-    save_model(headless_model, tmp_path / "headless.safetensors")
-    refused = drethtr("rescorer", tmp_path / "headless.safetensors", known, "--force")
-    assert refused.code == 2 and "no CTC head" in refused.err

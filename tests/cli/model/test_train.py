@@ -49,15 +49,6 @@ def test_a_setting_that_is_not_understood(drethtr, run, tmp_path, setting, answe
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("content", [None, "samples = = 3"])
-def test_a_run_file_that_cannot_be_read(drethtr, tmp_path, content):
-    run = tmp_path / "run.toml"
-    if content is not None:
-        run.write_text(content)
-    outcome = drethtr("train", run, "--output", tmp_path / "out")
-    assert outcome.code == 2 and outcome.err.startswith(f"drethtr: {run}: ") and outcome.err.count("\n") == 1
-
-
 def test_a_folder_that_is_called_as_a_model_is_refused(drethtr, run, tmp_path):
     outcome = drethtr("train", run, "--output", tmp_path / "mine.safetensors")
     assert outcome.code == 2 and f"the model will be {tmp_path / 'mine' / 'best.safetensors'}" in outcome.err
