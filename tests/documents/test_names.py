@@ -91,15 +91,6 @@ def test_one_of_several_images_is_not_guessed(tmp_path):
         image_beside(tmp_path / "alto" / "0001.xml", "0001.jpg")
 
 
-def test_similar_names_are_in_the_message(tmp_path):
-    for name in ("Brief_001.jpg", "Brief_002.jpg", "cover.jpg", "Brief_003.txt"):
-        (tmp_path / name).touch()
-    with pytest.raises(DataError) as caught:
-        image_beside(tmp_path / "x.xml", "Brief001.jpg")
-    assert "Brief_001.jpg" in str(caught.value)
-    assert "cover.jpg" not in str(caught.value) and "Brief_003" not in str(caught.value)
-
-
 def test_a_missing_image_takes_little_longer_in_a_large_folder(tmp_path):
     """In thousands of pages whose images have other names, each name would be compared with each."""
 

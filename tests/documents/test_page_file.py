@@ -325,15 +325,6 @@ def test_coordinates_are_those_of_the_image_and_units_those_of_the_file(tmp_path
     assert again.line("l1").baseline == ((100, 200), (500, 200)) and b'BASELINE="50,100 250,100"' in again.data
 
 
-def test_elements_of_other_programs_survive(tmp_path):
-    data = put_page(tmp_path, "a").read_bytes()
-    odd = data.replace(b'<TextLine id="l1" ', b'<TextLine odd="1 > 0" id="l1" ').replace(
-        b"<Baseline", b"<Odd a='b'/><Baseline"
-    )
-    changed = PageFile.parse(odd, "a").with_line(reviewed(PageFile.parse(odd, "a").line("l1"), "x", Review.CONFIRMED))
-    assert b'odd="1 > 0"' in changed.data and changed.data.count(b"<Odd a='b'/>") == 4
-
-
 def test_entries_of_other_programs_in_custom_survive(tmp_path):
     given = b'id="l1" custom="readingOrder {index:1;}'
     data = put_page(tmp_path, "a").read_bytes().replace(given, given + b" structure {type:heading;}")
@@ -390,16 +381,6 @@ def test_what_is_not_there_cannot_be_changed(file):
         file.without_lines(["gone"])
     with pytest.raises(DataError, match="contains no line 'gone'"):
         file.with_new_lines([NEW], "gone")
-
-
-def test_a_corrected_line_needs_one_more_parse(file, monkeypatch):
-    """With its text, its review, and the text of its region."""
-    parsed = []
-    monkeypatch.setattr(
-        "drethtr.documents.page_file.parse_page", lambda *arguments: parsed.append(1) or parse_page(*arguments)
-    )
-    assert file.with_line(reviewed(file.line("l1"), "new text", Review.CORRECTED)).line("l1").text == "new text"
-    assert len(parsed) == 1
 
 
 def test_text_and_review_share_an_attribute_that_loses_what_refers_to_the_old_text():

@@ -19,14 +19,6 @@ def test_an_image_is_a_page_without_lines(tmp_path):
     assert read_page(tmp_path / "a.png") == Page("a.png", 30, 20)
 
 
-def test_a_turned_image_has_the_size_that_people_see(tmp_path):
-    image = Image.new("L", (30, 20))
-    exif = image.getexif()
-    exif[0x0112] = 6
-    image.save(tmp_path / "a.jpg", exif=exif)
-    assert read_page(tmp_path / "a.jpg") == Page("a.jpg", 20, 30)
-
-
 @pytest.mark.parametrize("ending", ["jpg", "webp"])
 def test_other_metadata_turn_an_image_as_well(tmp_path, ending):
     tag = '<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/>'
@@ -154,11 +146,6 @@ def test_json_leads_to_no_other_folder(image, tmp_path):
     page = read_page(tmp_path / "a.json")
     assert page.image == "secret.png" and page.lines[0].baseline is None
     assert page.lines[0].polygon == ((0, 10), (800, 10), (9, 90))
-
-
-def test_a_missing_image_is_named_with_the_places_looked_into(tmp_path):
-    with pytest.raises(DataError, match=rf"0001\.xml: its image 'a\.jpg' is missing; put it into {tmp_path} or "):
-        image_beside(tmp_path / "0001.xml", "a.jpg")
 
 
 @needs_pages
