@@ -12,7 +12,6 @@ import pytest
 
 import drethtr
 from drethtr import api
-from drethtr.base.errors import ConfigError
 from drethtr.recognition.recognizer import LoadOptions, Recognizer
 
 
@@ -46,14 +45,6 @@ def test_what_a_program_compares_and_annotates_is_public():
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="Recogniser"):
         drethtr.Recogniser  # noqa: B018
-
-
-def test_choices_are_made_by_name_or_by_value(tiny_path):
-    by_name = drethtr.Recognizer.load(tiny_path, decoder="ctc", precision="float32", device="auto")
-    by_value = drethtr.Recognizer.load(tiny_path, decoder=drethtr.CTC(), precision=drethtr.Precision.FLOAT32)
-    assert (by_name.strategy, by_name.precision) == (by_value.strategy, by_value.precision)
-    with pytest.raises(ConfigError, match="did you mean 'joint'"):
-        drethtr.Recognizer.load(tiny_path, decoder="jiont")
 
 
 def test_options_are_those_of_load():

@@ -83,12 +83,6 @@ def test_progress_covers_every_line(recognizer, samples, monkeypatch):
     assert steps == [1] * 10
 
 
-def test_large_images_are_not_all_in_memory_together(recognizer, samples, monkeypatch):
-    expected, steps = evaluate(recognizer, samples), []
-    monkeypatch.setattr("drethtr.recognition.batching.PIXELS_TOGETHER", 0)
-    assert evaluate(recognizer, samples, advance=steps.append).sets == expected.sets and steps == [1] * 10
-
-
 def test_lines_without_text_have_no_rate_of_their_own(recognizer, samples):
     blank = [replace(samples[0], text=text, set="c", key="blank") for text in ("", "  ")]
     scores = evaluate(recognizer, [*samples, *blank])

@@ -156,11 +156,6 @@ def test_images_may_come_from_a_generator(tiny_model) -> None:
     assert recognizer.read(line for line in LINES) == recognizer.read(LINES)
 
 
-def test_bad_image_is_named(tiny_model, tmp_path) -> None:
-    with pytest.raises(DataError, match=r"gone\.png"):
-        Recognizer(tiny_model).read([tmp_path / "gone.png"])
-
-
 def test_a_page_is_not_read_as_one_line(tiny_model) -> None:
     recognizer, page = Recognizer(tiny_model), np.full((300, 900), 255, np.uint8)
     with pytest.raises(DataError, match=r"images\[1\]: array of shape \(300, 900\) .* is a page, not a line: use .*"):
