@@ -47,13 +47,13 @@ def any_tiff(random):
     return frames, pages
 
 
-@pytest.mark.parametrize("seed", range(240))
-def test_copies_and_masks_are_no_pages(seed, tmp_path):
-    frames, pages = any_tiff(Random(seed))
-    tiff_of(tmp_path / "p.tif", frames)
-    with Image.open(tmp_path / "p.tif") as image:
-        assert image.n_frames == len(frames)
-        assert list(page_frames(image, 100)) == pages
+def test_copies_and_masks_are_no_pages(tmp_path):
+    for seed in range(240):
+        frames, pages = any_tiff(Random(seed))
+        tiff_of(tmp_path / "p.tif", frames)
+        with Image.open(tmp_path / "p.tif") as image:
+            assert image.n_frames == len(frames), seed
+            assert list(page_frames(image, 100)) == pages, seed
 
 
 def test_a_smaller_page_that_shows_something_else_is_a_page(tmp_path):
@@ -69,9 +69,6 @@ def test_a_file_of_copies_only_has_its_first_frame(tmp_path):
 def test_a_line_is_read_from_its_page_not_from_the_thumbnail_before(tmp_path):
     tiff_of(tmp_path / "p.tif", [(picture(1).reduce(4), {254: 1}), (picture(1), {})])
     assert load_line(tmp_path / "p.tif").shape == (320, 240)
-    tiff_of(tmp_path / "p.tif", [(picture(1), {}), (picture(2), {})])
-    with pytest.raises(DataError, match="several pages"):
-        load_line(tmp_path / "p.tif")
 
 
 def with_photometric(data, frame, value):

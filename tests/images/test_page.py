@@ -3,7 +3,6 @@ import struct
 import zlib
 
 import numpy as np
-import pikepdf
 import pypdfium2
 import pytest
 from PIL import Image, ImageDraw
@@ -183,14 +182,6 @@ def test_a_pdf_page_as_large_as_a_wall_is_drawn_coarser(tmp_path):
     [page] = open_pages(tmp_path / "wall.pdf")
     width, height = page.size()
     assert 80_000_000 < width * height <= 89_000_000
-
-
-def test_encrypted_pdf(picture, tmp_path):
-    pdf_of([picture], tmp_path / "plain.pdf")
-    with pikepdf.open(tmp_path / "plain.pdf") as pdf:
-        pdf.save(tmp_path / "secret.pdf", encryption=pikepdf.Encryption(user="word", owner="word"))
-    with pytest.raises(DataError, match=r"secret\.pdf: the PDF is encrypted"):
-        open_pages(tmp_path / "secret.pdf")
 
 
 def test_broken_pdf(picture, tmp_path):
