@@ -122,10 +122,10 @@ def test_a_picture_has_a_strip_for_each_hit(search, tmp_path):
     assert again.code == 2 and "exists" in again.err
 
 
-@pytest.mark.parametrize("query", ["", "?", "a" * 10_000, "'\";--", "-not"])
-def test_a_query_that_names_nothing_ends_in_one_line(search, query):
-    outcome = search("--", query)
-    assert outcome.code == 2 and not outcome.out and outcome.err.count("\n") == 1
+def test_a_query_that_names_nothing_ends_in_one_line(search):
+    for query in ("", "?", "a" * 10_000, "'\";--", "-not"):
+        outcome = search("--", query)
+        assert outcome.code == 2 and not outcome.out and outcome.err.count("\n") == 1
 
 
 def test_a_query_that_is_taken_otherwise_than_typed_is_told(search):

@@ -13,7 +13,7 @@ import pytest
 from archives import build_index, put_scan
 from made_pages import TEXTS
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import DataError
 from drethtr.search import open_index, postgres
 from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore
@@ -229,8 +229,3 @@ def test_a_table_replaces_its_like_but_no_other_file(build, tmp_path):
         with pytest.raises(DataError, match=r"a\.parquet: is not a table of an index, so it is not replaced"):
             target_named("parquet", index)
         assert table.read_bytes() == before
-
-
-def test_a_target_that_is_none_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="--to mysql://a: give parquet, or the URL of a database"):
-        target_named("mysql://a", tmp_path / "a.sqlite")

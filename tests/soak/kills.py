@@ -101,7 +101,7 @@ def broken(folder: Path, promises: Promises) -> list[str]:
     """Texts that were confirmed as saved but are not there."""
     bad = []
     for promise in promises:
-        [path] = folder.rglob(f"{Path(promise.page).stem}.page.xml")
+        [path] = folder.rglob(f"{Path(promise.page).stem}.*.xml")
         text = next(line.text for line in read_page(path).lines if line.id == promise.line)
         if text not in (promise.saved, promise.sent):
             bad.append(f"{path.name} {promise.line}: {promise.saved!r} was saved, {text!r} is there")

@@ -99,8 +99,8 @@ def readings(folder: Path) -> None:
 def read_pages(folder: Path) -> None:
     """Write two scans whose lines have been read."""
     model(folder)
-    for name in "ab":
-        put_page(folder / "scans", name, lines=2)
+    for name, format in (("a", "page"), ("b", "alto")):
+        put_page(folder / "scans", name, format, lines=2)
 
 
 BRIEF = ("--samples", "240", "--workers", "0")
