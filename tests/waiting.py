@@ -10,3 +10,9 @@ def until(fact, seconds=60):
         assert monotonic() < end, f"not within {seconds} s"
         sleep(0.01)
     return found
+
+
+def ended(job):
+    """A job of the editor once it has ended."""
+    until(lambda: job.state.ended, 900)
+    return job

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 from edited_folders import LINES, put_page, scan
-from waiting import until
+from waiting import ended, until
 
 from drethtr import Recognizer
 from drethtr.base.database import Database
@@ -54,13 +54,9 @@ def read(monkeypatch):
     return read
 
 
-def wait(session, job):
-    """Wait for the end of a job."""
-    done = Event()
-    forget = session.workspace.listen(lambda event: done.set() if job.state.ended else None)
-    assert job.state.ended or done.wait(600)
-    forget()
-    assert job.state is State.DONE, job.error
+def wait(job):
+    """Wait until a job is done."""
+    assert ended(job).state is State.DONE, job.error
 
 
 def file_of(page):
@@ -84,23 +80,23 @@ def searchable(session):
 
 def test_a_page_that_becomes_searchable_is_read_once_and_as_in_the_editor(opened, read):
     folder = opened.workspace.folder
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     assert searchable(opened) == (2, LINES + 2) and len(set(read)) == len(read) >= LINES + 2
     by_index = file_of(folder / "b.page.xml")
     (folder / "b.page.xml").unlink()
     index_of(opened.workspace).unlink()
-    wait(opened, opened.reader.read_pages())
+    wait(opened.reader.read_pages())
     assert file_of(folder / "b.page.xml") == by_index
 
 
 def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(opened, read):
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     scan(3, ink=60).image.save(opened.workspace.folder / "c.png")
     opened.watcher.update_pages()
     [job, *_] = opened.jobs.newest_first()
-    wait(opened, job)
+    wait(job)
     assert searchable(opened) == (3, LINES + 5)
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)
 
 
@@ -110,12 +106,9 @@ def test_an_unexpected_error_ends_the_job_and_another_one_can_begin(opened, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(Recognizer, "read_lines", fail)
-        job, done = opened.indexer.start(), Event()
-        forget = opened.workspace.listen(lambda event: done.set() if job.state.ended else None)
-        assert job.state.ended or done.wait(600)
-        forget()
+        job = ended(opened.indexer.start())
     assert job.state is State.FAILED and job.error == "a bug"
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
 
 
 def test_after_a_failure_an_index_is_updated_without_another_change(opened, monkeypatch):
@@ -123,7 +116,7 @@ def test_after_a_failure_an_index_is_updated_without_another_change(opened, monk
         raise DataError("being written by another process")
 
     opened.watcher.close()
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     correct(opened, "b.png")
     with monkeypatch.context() as patch:
         patch.setattr(FolderIndex, "open", refuse)
@@ -134,7 +127,7 @@ def test_after_a_failure_an_index_is_updated_without_another_change(opened, monk
     assert opened.jobs.newest_first()[0] is failed, "not at once, and again and again"
     monkeypatch.setattr(indexer, "monotonic", lambda: monotonic() + RETRY)
     opened.indexer.update()
-    wait(opened, opened.jobs.newest_first()[0])
+    wait(opened.jobs.newest_first()[0])
     assert search(opened.workspace, "corrected", 1)["hits"]
 
 
@@ -155,17 +148,17 @@ def test_lines_that_were_found_but_not_read_are_read_once(opened, read):
     bare = re.sub(r"<Word .*?</Word>|<TextEquiv.*?</TextEquiv>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     path.write_text(bare, encoding="utf-8")
     opened.workspace.folder_pages = opened.workspace.pages_now()
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     [texts] = [row for row in opened.workspace.pages() if row["name"] == "c.png"]
     assert (texts["status"], texts["lines"], texts["unread"]) == ("read", LINES, 0)
     assert searchable(opened) == (3, 2 * LINES + 2) and len(set(read)) == len(read)
 
 
 def test_after_a_correction_the_index_reads_that_line_only(opened, read):
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     read.clear()
     line, other = correct(opened, "b.png")
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     assert 1 <= len(read) <= 2, "once, and perhaps upside down"
     with open_index(index_of(opened.workspace)) as index:
         lines = {one.id: one for id in index.store.select([]).ids[-1:] for one in index.store.page(id)[1]}
@@ -192,7 +185,7 @@ def while_reading(monkeypatch):
 
 def test_hits_are_judged_and_pages_added_while_another_one_is_read_for_the_index(opened, while_reading):
     correct(opened, "a.png")
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     workspace, index, done = opened.workspace, opened.reader.index, []
     correct(opened, "b.png")
 
@@ -203,7 +196,7 @@ def test_hits_are_judged_and_pages_added_while_another_one_is_read_for_the_index
             done.append(builder.remove_deleted())
 
     while_reading(meanwhile)
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     with open_index(index_of(workspace)) as searched:
         assert done == [0] and [one.stands for one in searched.store.verdicts()] == [False]
 
@@ -211,16 +204,16 @@ def test_hits_are_judged_and_pages_added_while_another_one_is_read_for_the_index
 def test_building_ends_when_another_process_does_it_and_keeps_what_it_has(opened, tiny_path, while_reading):
     opened.watcher.close()  # or it updates the index first
     index = opened.reader.index
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
     before = searchable(opened)
     correct(opened, "b.png")
     writers, recognizer = [], Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
     while_reading(lambda: writers.append(open_builder(index_of(opened.workspace), recognizer, index.segmentation)))
     with pytest.raises(AssertionError, match="another process is writing it"):
-        wait(opened, opened.indexer.start())
+        wait(opened.indexer.start())
     assert searchable(opened) == before
     writers[0].store.close()
-    wait(opened, opened.indexer.start())
+    wait(opened.indexer.start())
 
 
 @pytest.fixture
@@ -257,12 +250,12 @@ def test_what_the_index_has_read_is_the_text_of_a_page_that_nobody_has_read(inde
         [page] = session.workspace.folder_pages.values()
         assert session.reader.fill(page) and not session.reader.fill(page)
         assert {line.status for line in session.workspace.opened(page.id).lines} == {"read"}
-        wait(session, session.indexer.start())
+        wait(session.indexer.start())
         assert searchable(session) == (1, 2) and not read
         [known] = session.workspace.history(page.id, "r1l1")
         by_index = file_of(page.xml_path), known.action, known.model
         page.xml_path.unlink()
-        wait(session, session.reader.read_pages())
+        wait(session.reader.read_pages())
         last, *_ = session.workspace.history(page.id, "r1l1")
         assert (file_of(page.xml_path), last.action, last.model) == by_index and read
 
@@ -307,5 +300,5 @@ def test_another_scan_or_decoder_makes_a_page_be_read(indexed, edit, read):
     with edit() as session:
         assert not session.reader.fill(page)
         read.clear()
-        wait(session, session.reader.read_pages())
+        wait(session.reader.read_pages())
         assert len(session.workspace.opened(page.id).lines) == 3 and read

@@ -5,11 +5,10 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from threading import Event
 
 import pytest
 from edited_folders import put_page
+from waiting import ended
 
 from drethtr import Recognizer, __version__
 from drethtr.base.errors import DataError
@@ -65,15 +64,8 @@ def opened(tmp_path, tiny_path):
         yield session
 
 
-def ended(session, job):
-    done = Event()
-    session.workspace.listen(lambda event: done.set() if event[0] == "job" and job.state.ended else None)
-    assert job.state.ended or done.wait(900)
-    return job
-
-
 def test_what_was_learned_is_measured_by_cross_fitting_adopted_and_read_with(opened, tiny_path):
-    job = ended(opened, opened.learner.learn())
+    job = ended(opened.learner.learn())
     assert job.state is State.DONE, job.error
     result = job.result
     assert (result["learned_from"], result["measured"], result["by_page"]) == (28, 18, False)
@@ -84,7 +76,7 @@ def test_what_was_learned_is_measured_by_cross_fitting_adopted_and_read_with(ope
 
     before = opened.reader.model
     reading = opened.learner.adopt(job)
-    assert job.result["adopted"] and job.result["file"] == MODEL and ended(opened, reading).state is State.DONE
+    assert job.result["adopted"] and job.result["file"] == MODEL and ended(reading).state is State.DONE
     assert adopted_in(opened.workspace.folder) == opened.workspace.folder / MODEL
     adopted = opened.reader.recognizer
     assert Recognizer.load(opened.workspace.folder / MODEL).model.identity == adopted.model.identity != before
@@ -119,15 +111,15 @@ def test_a_learned_model_is_offered_again_until_it_is_adopted_or_discarded(opene
         return [sys.executable, "-c", ""]
 
     monkeypatch.setattr("drethtr.editing.learner.drethtr_command", save)
-    ended(opened, opened.learner.learn())
+    ended(opened.learner.learn())
     with started_again(opened) as second:
         [job] = second.jobs.newest_first()
         for _ in range(60):
-            ended(second, second.reader.read_pages([]))
+            ended(second.reader.read_pages([]))
         assert job.result["learned_from"] == 28 and job in second.jobs.newest_first()
-        ended(second, second.learner.learn())
+        ended(second.learner.learn())
         second.learner.discard(second.jobs.newest_first()[0])
-        ended(second, second.learner.adopt(job))
+        ended(second.learner.adopt(job))
         assert second.reader.model.startswith("learned ") and second.learner.base == tiny_path
     with started_again(opened) as third:
         assert not third.jobs.newest_first()
@@ -153,7 +145,7 @@ def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_pa
     with claimed(file), pytest.raises(DataError, match="being written by process"):
         opened.learner.adopt(job)
     assert not file.exists() and opened.learner.adopted is None
-    ended(opened, opened.learner.adopt(job))
+    ended(opened.learner.adopt(job))
     assert file.read_bytes() == learned.read_bytes()
 
 
@@ -162,18 +154,18 @@ def test_a_model_learned_from_the_shipped_one_is_none_of_an_earlier_base(opened,
         keep_base(tiny_path.parent, base)
         job = has_learned(opened, learned := tiny_path.with_name(MODEL))
         learned.write_bytes(tiny_path.read_bytes())
-        ended(opened, opened.learner.adopt(job))
+        ended(opened.learner.adopt(job))
         assert base_of(opened.workspace.folder / FOLDER) == base == opened.learner.base
 
 
 def test_an_index_is_built_anew_with_the_model_that_is_adopted(opened, tiny_model, tmp_path):
-    ended(opened, opened.indexer.start())
+    ended(opened.indexer.start())
     path = index_of(opened.workspace)
     job = has_learned(opened, learned := tmp_path / "learned" / MODEL)
     learned.parent.mkdir()
     save_model(replace(tiny_model, card={"name": "learned"}), learned)
-    ended(opened, opened.learner.adopt(job))
-    index = ended(opened, opened.indexer.start())
+    ended(opened.learner.adopt(job))
+    index = ended(opened.indexer.start())
     assert index.state is State.DONE, index.error
     with open_index(path) as found:
         assert found.about["model"].startswith("learned ") and found.size == (PAGES + 1, 4 * (PAGES + 1))
@@ -195,7 +187,7 @@ def test_learning_that_is_cancelled_leaves_nothing(opened):
     with pytest.raises(AlreadyLearning):
         opened.learner.learn()
     job.cancelled.set()
-    assert ended(opened, job).state is State.CANCELLED
+    assert ended(job).state is State.CANCELLED
     assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors")) and opened.learner.adopted is None
 
 
@@ -203,7 +195,7 @@ def test_a_model_that_did_not_become_better_is_no_failure(opened, monkeypatch):
     """Fine-tuning then writes nothing and ends with 3, as its own tests show."""
     ending = [sys.executable, "-c", "raise SystemExit(3)"]
     monkeypatch.setattr("drethtr.editing.learner.drethtr_command", lambda arguments: ending)
-    job = ended(opened, opened.learner.learn())
+    job = ended(opened.learner.learn())
     assert job.state is State.DONE and job.result is None and job.error is None
     assert "did not become better from 28 confirmed lines, so it stays as it is" in job.message
     assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors"))
@@ -213,7 +205,7 @@ def test_a_model_that_did_not_become_better_is_no_failure(opened, monkeypatch):
 
 def test_learning_that_fails_says_why(opened):
     opened.learner.base = opened.workspace.folder / "gone.safetensors"
-    job = ended(opened, opened.learner.learn())
+    job = ended(opened.learner.learn())
     assert job.state is State.FAILED
     assert "drethtr model finetune failed" in job.error and "gone.safetensors" in job.error
 

@@ -9,7 +9,7 @@ from time import time
 import pytest
 from edited_folders import put_page, scan
 from made_pages import blank
-from waiting import until
+from waiting import ended, until
 
 from drethtr import Recognizer
 from drethtr.documents.transcription import Review
@@ -37,13 +37,6 @@ def opened(tmp_path, tiny_path):
         yield session
 
 
-def ended(session, job):
-    done = Event()
-    session.workspace.listen(lambda event: done.set() if event[0] == "job" and job.state.ended else None)
-    assert job.state.ended or done.wait(60)
-    return job
-
-
 def id_of(session, name):
     [page] = [page for page in session.workspace.folder_pages.values() if page.name == name]
     return page.id
@@ -64,7 +57,7 @@ def texts(session, name="a.png"):
 
 def test_pages_without_a_file_are_read_and_others_are_not(opened):
     before = texts(opened)
-    job = ended(opened, opened.reader.read_pages())
+    job = ended(opened.reader.read_pages())
     assert (job.state, job.done, job.total) == (State.DONE, 1, 1)
     page = row_of(opened, "b.png")
     assert page["status"] == "read" and page["lines"] == 2 and texts(opened) == before
@@ -86,7 +79,7 @@ def test_a_page_is_recorded_with_the_model_that_read_it(opened, monkeypatch):
 
     monkeypatch.setattr(opened.reader, "segmentation", Adopting())
     pages = [id_of(opened, name) for name in ("b.png", "c.png")]
-    assert ended(opened, opened.reader.read_pages(pages)).state is State.DONE
+    assert ended(opened.reader.read_pages(pages)).state is State.DONE
     used = []
     for name in ("b.png", "c.png"):
         page = id_of(opened, name)
@@ -100,7 +93,7 @@ def test_what_a_person_has_touched_is_never_read_again(opened):
     first, second, *others = lines_of(opened, page)
     for line, change in ((first, LineEdit(text="mine")), (second, LineEdit(status=Review.CONFIRMED))):
         opened.workspace.edit_line(page, line.id, line.revision, change)
-    assert ended(opened, opened.reader.read_pages([page], again=True)).state is State.DONE
+    assert ended(opened.reader.read_pages([page], again=True)).state is State.DONE
     found = texts(opened)
     assert found[:2] == [("mine", "corrected"), (second.text, "confirmed")]
     assert all(status == "read" for _, status in found[2:])
@@ -112,20 +105,20 @@ def test_reading_is_no_work_of_a_person_and_moving_lines_is(opened):
     page = id_of(opened, "a.png")
     path = opened.workspace.folder_page(page).xml_path
     before = path.read_bytes()
-    ended(opened, opened.reader.read_pages([page], again=True))
+    ended(opened.reader.read_pages([page], again=True))
     assert path.read_bytes() != before and work_in(path) == ""
     opened.workspace.act(page, Delete(("l1",)))
-    ended(opened, opened.reader.read_pages([page], again=True))
+    ended(opened.reader.read_pages([page], again=True))
     assert work_in(path) == "it was edited in drethtr edit"
 
 
 def test_the_file_of_a_page_on_which_no_line_is_found_stays_as_it_is(opened):
     page = id_of(opened, "b.png")
     blank(700, 200).image.save(opened.workspace.folder / "b.png")
-    ended(opened, opened.reader.read_pages([page]))
+    ended(opened.reader.read_pages([page]))
     path = opened.workspace.folder_page(page).xml_path
     before = path.read_bytes()
-    ended(opened, opened.reader.read_pages([page], again=True))
+    ended(opened.reader.read_pages([page], again=True))
     assert path.read_bytes() == before
 
 
@@ -140,7 +133,7 @@ def test_a_text_that_is_typed_while_the_line_is_read_stays(opened, monkeypatch):
         return found
 
     monkeypatch.setattr(opened.reader, "readings", slowly)
-    ended(opened, opened.reader.read_pages([page], again=True))
+    ended(opened.reader.read_pages([page], again=True))
     assert texts(opened)[0] == ("typed meanwhile", "corrected")
 
 
@@ -193,7 +186,7 @@ def test_a_cancelled_job_keeps_what_it_has_read(opened):
 
 
 def test_pages_that_were_not_read_again_when_the_editor_ended_are_at_the_next_start(opened, tiny_path):
-    ended(opened, opened.reader.read_pages())
+    ended(opened.reader.read_pages())
     pages = [id_of(opened, name) for name in ("b.png", "a.png")]
     before, read_lines, begun = texts(opened), opened.reader.readings, Event()
 
@@ -205,7 +198,7 @@ def test_pages_that_were_not_read_again_when_the_editor_ended_are_at_the_next_st
     opened.reader.readings = slowly
     job = opened.reader.read_pages(pages, again=True)
     assert begun.wait(60) and not opened.jobs.cancel(job)
-    assert ended(opened, job).state is State.CANCELLED and opened.status()["again"] == 2
+    assert ended(job).state is State.CANCELLED and opened.status()["again"] == 2
     recognizer = Recognizer.load(tiny_path)
     with Session(opened.workspace, recognizer, segmentation_named("projection")) as later:
         job = ended(later, later.reader.read_pages())
@@ -217,12 +210,12 @@ def test_pages_that_were_not_read_again_when_the_editor_ended_are_at_the_next_st
 def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):
     (opened.workspace.folder / "b.png").write_bytes(b"no image")
     pages = [id_of(opened, name) for name in ("b.png", "a.png")]
-    job = ended(opened, opened.reader.read_pages(pages, again=True))
+    job = ended(opened.reader.read_pages(pages, again=True))
     assert job.state is State.DONE and job.message.startswith("1 page read; b.png: ")
     why = {row["name"]: row["error"] for row in opened.workspace.pages()}
     assert why["a.png"] is None and why["b.png"].startswith("not an image")
     put_page(opened.workspace.folder, "b")
-    ended(opened, opened.reader.read_pages(pages[:1], again=True))
+    ended(opened.reader.read_pages(pages[:1], again=True))
     assert not any(row["error"] for row in opened.workspace.pages())
 
 
@@ -230,7 +223,7 @@ def test_a_scan_that_was_still_being_copied_is_read_when_it_is_complete(opened):
     path = opened.workspace.folder / "b.png"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    ended(opened, opened.reader.read_pages())
+    ended(opened.reader.read_pages())
     assert row_of(opened, "b.png")["error"]
     told = []
     opened.workspace.listen(lambda event: told.append(event[1]["row"]) if event[0] == "page" else None)
@@ -260,11 +253,11 @@ def test_an_error_that_is_gone_is_told_although_there_is_nothing_to_read(opened)
     whole = path.read_bytes()
     path.write_bytes(b"broken")
     page = id_of(opened, "a.png")
-    ended(opened, opened.reader.read_pages([page]))
+    ended(opened.reader.read_pages([page]))
     told = []
     opened.workspace.listen(lambda event: told.append(event[1]["row"]) if event[0] == "page" else None)
     path.write_bytes(whole)
-    ended(opened, opened.reader.read_pages([page]))
+    ended(opened.reader.read_pages([page]))
     assert [row["error"] for row in told] == [None]
 
 
@@ -295,7 +288,7 @@ def test_a_page_without_writing_is_read_once(opened):
     blank(700, 400).image.save(opened.workspace.folder / "b.png")
     [page] = [row["id"] for row in opened.workspace.pages() if row["name"] == "b.png"]
     assert list(opened.reader.unread()) == [page]
-    ended(opened, opened.reader.read_pages())
+    ended(opened.reader.read_pages())
     assert row_of(opened, "b.png")["status"] == "read" and not lines_of(opened, page)
     assert not list(opened.reader.unread())
 
@@ -305,7 +298,7 @@ def test_each_page_of_a_book_is_read_into_its_file(opened, name):
     image = scan(2).image.convert("RGB")
     image.save(opened.workspace.folder / name, save_all=True, append_images=[scan(3).image.convert("RGB")])
     opened.watcher.update_pages()
-    ended(opened, opened.jobs.newest_first()[0])
+    ended(opened.jobs.newest_first()[0])
     assert [len(texts(opened, f"{name} page {number}")) for number in (1, 2)] == [2, 3]
     opened.watcher.update_pages()
     assert row_of(opened, f"{name} page 2")["status"] == "read"

@@ -120,15 +120,6 @@ def test_a_corrected_line_is_parsed_once(folder, parsed):
         assert edit(folder, text=text).text == text and len(parsed) == 1
 
 
-def test_a_damaged_scan_is_called_so(tmp_path):
-    """And not called XML that is not well-formed."""
-    Image.new("L", (50, 50), 255).save(tmp_path / "a.png")
-    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4 damaged")
-    with Workspace.open(tmp_path) as folder:
-        _, row = folder.pages()
-        assert row["error"] == "cannot be read; the PDF is damaged"
-
-
 def test_all_lines_of_a_page_are_confirmed_by_one_edit_of_its_file(folder, parsed):
     [page] = folder.folder_pages
     assert len(folder.confirm(page)) == 4 and len(parsed) == 1
@@ -300,19 +291,6 @@ def test_the_history_of_a_renamed_scan_waits_for_its_old_name(folder, file):
             [page] = again.folder_pages
             found.append((lines_of(again)[1].text, [change.new for change in again.history(page, "l1")]))
     assert found == [("saved", []), ("saved", ["saved"])]
-
-
-def test_the_history_outlives_the_program(folder, file):
-    edit(folder, text="saved")
-    folder.close()
-    with Workspace.open(file.parent) as again:
-        [change] = history(again)
-    assert (change.who, change.action, change.old, change.new) == (
-        "ada",
-        "text",
-        "your letter of the fourth",
-        "saved",
-    )
 
 
 def test_one_process_at_a_time(folder, file):
