@@ -82,7 +82,7 @@ def test_a_text_with_the_line_breaks_of_the_page_is_placed_line_by_line(drethtr,
     rows, lines = [re.sub(r"[^\W\dea]", "x", line) for line in LETTER], tmp_path / "lines.parquet"
     text.write_text("\n".join(rows), encoding="utf-8")
     command = ("align", page, text, "--ground-truth", lines, "--correct", "0", "--threads", "1")
-    assert drethtr(*command).code == 2 and not lines.exists()
+    assert "--line-breaks kept" in drethtr(*command).err and not lines.exists()
     assert drethtr(*command, "--line-breaks", "kept").code == 0
     assert [sample.text for sample in open_samples(lines)] == rows
 
@@ -138,11 +138,8 @@ def test_a_false_word_of_a_letter_is_doubted(drethtr, page, text, tmp_path):
     assert "Schornsteinfeger" in report.read_text(encoding="utf-8").split("<li>")[1]
 
 
-@pytest.mark.parametrize(
-    "content", ["", "Ganz andere Worte, die niemand auf dieses Blatt geschrieben hat. " * 8, "Привет, мир! " * 20]
-)
-def test_no_other_text_passes(drethtr, page, text, content):
-    text.write_text(content, encoding="utf-8")
+def test_no_other_text_passes(drethtr, page, text):
+    text.write_text("Привет, мир! " * 20, encoding="utf-8")
     done = drethtr("check", page, text, "--threads", "1")
     assert done.code == 2 and str(text) in done.err and not done.out
 

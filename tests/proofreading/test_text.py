@@ -1,6 +1,5 @@
 """A text against the upper half of the sample page: what belongs to which line, and what the ink does not say."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from sample_letter import TEXT, put_letter
 from drethtr import DataError, Recognizer
 from drethtr.documents import FORMATS, Box, Document, Page, Region, Scan, Sheet, TextLine, Transcription
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.check import Kind
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import ON_NO_LINE, ground_truth
@@ -39,11 +37,11 @@ def half(tmp_path_factory):
 def prove(recognizer, half, tmp_path):
     """Check a text against pages, by default the half page alone."""
 
-    def run(text, *pages, lines="auto", line_breaks=LineBreaks.IGNORED):
+    def run(text, *pages, lines="auto"):
         path = tmp_path / "text.md"
         path.write_text(text, encoding="utf-8")
         [given] = open_proof_inputs([*map(str, pages or (half,)), str(path)], texts_needed=True)
-        return prove_text(given, recognizer, segmentation_named(lines), line_breaks=line_breaks)
+        return prove_text(given, recognizer, segmentation_named(lines))
 
     return run
 
@@ -69,15 +67,6 @@ def test_words_stand_on_the_page_where_they_were_read(prove):
         boxes = [word.box for word in line.words]
         assert all(box is not None and line.box is not None and box.left >= line.box.left - 5 for box in boxes)
         assert boxes == sorted(boxes, key=lambda box: box.left)
-
-
-def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_checked(prove, half, tmp_path):
-    scans = tmp_path / "scans"
-    scans.mkdir()
-    shutil.copy(half, scans / "a.png")
-    (scans / "b.png").write_bytes(half.read_bytes()[:3000])
-    proof = prove(TEXT, scans)
-    assert len(proof.pages) == 1 and [Path(str(error.source)).name for error in proof.unreadable] == ["b.png"]
 
 
 def test_lines_found_on_a_wide_page_are_checked_one_by_one(prove, half, tmp_path):
@@ -117,11 +106,3 @@ def test_found_lines_take_the_text_of_given_ones_that_are_not_used(recognizer, h
 def test_no_text_and_another_text_are_refused(prove, text, reason):
     with pytest.raises(DataError, match=reason):
         prove(text)
-
-
-def test_a_text_of_which_little_agrees_is_placed_by_its_line_breaks(prove):
-    rows = [re.sub(r"[^\W\dea]", "x", line.check.text) for line in prove(TEXT).pages[0].lines]
-    with pytest.raises(DataError, match="--line-breaks kept"):
-        prove("\n".join(rows))
-    proof = prove("\n".join(rows), line_breaks=LineBreaks.KEPT)
-    assert [line.check.text for line in proof.pages[0].lines] == rows and not proof.left
