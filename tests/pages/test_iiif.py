@@ -154,13 +154,13 @@ def test_a_name_fits_into_a_folder():
             assert found == found[-1] * len(found) and most - 3 < len(found.encode()) <= most
 
 
-@pytest.mark.parametrize("seed", range(240))
-def test_every_painted_image_is_a_page_or_named(tmp_path, seed):
-    content, expected = any_manifest(Random(seed))
-    path = tmp_path / "manifest.json"
-    path.write_bytes(content)
-    found = [original.source for original in open_originals(path)]
-    told = [page.reason if isinstance(page, AbsentPage) else page.addresses[0] for page in found]
-    assert len(told) == len(expected)
-    for text, part in zip(told, expected, strict=True):
-        assert part in text
+def test_every_painted_image_is_a_page_or_named(tmp_path):
+    for seed in range(240):
+        content, expected = any_manifest(Random(seed))
+        path = tmp_path / f"manifest{seed}.json"
+        path.write_bytes(content)
+        found = [original.source for original in open_originals(path)]
+        told = [page.reason if isinstance(page, AbsentPage) else page.addresses[0] for page in found]
+        assert len(told) == len(expected), path.name
+        for text, part in zip(told, expected, strict=True):
+            assert part in text, path.name
