@@ -5,6 +5,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 from edited_folders import put_page

@@ -201,10 +201,10 @@ def test_pages_that_were_not_read_again_when_the_editor_ended_are_at_the_next_st
     assert ended(job).state is State.CANCELLED and opened.status()["again"] == 2
     recognizer = Recognizer.load(tiny_path)
     with Session(opened.workspace, recognizer, segmentation_named("projection")) as later:
-        job = ended(later, later.reader.read_pages())
+        job = ended(later.reader.read_pages())
         assert (job.done, job.total) == (2, 2) and later.status()["again"] == 0 and texts(later) != before
     with Session(opened.workspace, recognizer, segmentation_named("projection")) as last:
-        assert ended(last, last.reader.read_pages()).total == 0
+        assert ended(last.reader.read_pages()).total == 0
 
 
 def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):
