@@ -32,8 +32,8 @@ errors.
 Half of the change usually keeps 95 % of the gain, with half of the forgetting (LOG.md, 2026-11-25). For a large gain, a
 twentieth of it alone would be too much: 1.5 points for a fall from 34 to 5 %."""
 
-NEW_NGRAMS = 0.2
-"""Weight of the n-grams of the new lines; the existing ones keep the rest.
+NGRAMS_KEPT = 0.8
+"""Weight of the existing n-grams; the new lines get the rest.
 
 With half for the new lines, other hands lose 0.25 nats per character, with a fifth 0.04 (LOG.md, 2026-11-25)."""
 
@@ -80,15 +80,15 @@ def choose_interpolation(
     return interpolate(start, learned, share), share
 
 
-def with_language(model: Model, texts: Sequence[str]) -> Model:
+def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT) -> Model:
     """The model with the n-grams of new texts mixed into those of their language; unchanged if it has no n-grams."""
-    if not model.languages:
+    if not model.languages or kept == 1:
         return model
     # As a separate language, they would also affect other hands, whose lines may choose it (LOG.md, 2026-11-25, late).
     name = model.languages.of_texts(map(model.tokenizer.encode, texts))
     known = model.languages.models[name]
     try:
-        ngrams = with_texts(known, texts, NEW_NGRAMS, model.tokenizer)
+        ngrams = with_texts(known, texts, 1 - kept, model.tokenizer)
     except DataError:  # no text is long enough for an n-gram
         return model
     return replace(model, languages=model.languages.with_model(name, ngrams))
