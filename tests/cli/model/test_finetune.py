@@ -198,7 +198,7 @@ def test_few_lines_keep_the_decoder_and_confidences_of_the_start(precisions, dre
 def test_an_adapter_with_a_learning_curve_is_read_as_the_start_was(drethtr, data, tiny_path, tmp_path):
     start, output, decoder = tmp_path / "start.safetensors", tmp_path / "small.safetensors", Joint(ctc_weight=0.3)
     save_record(tiny_path, CalibrationRecord(strategy=decoder), start, of=load_model(tiny_path))
-    wishes = ("--adapter", "--learning-curve", *SHORT)
+    wishes = ("--adapter", "--learning-curve", *SHORT, "--samples", 64)
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *wishes)
     assert outcome.code == 0 and "an adapter adds none" in outcome.out
     assert "Twice the lines, 60, would lower the CER by about" in outcome.out

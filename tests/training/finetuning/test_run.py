@@ -38,6 +38,12 @@ def test_fewer_lines_come_more_often_but_more_lines_are_more_work():
     assert samples == sorted(samples) and rounds == sorted(rounds, reverse=True)
 
 
+def test_few_lines_are_learned_in_more_and_smaller_steps(tiny_model):
+    few, many = run(tiny_model, lines=60), run(tiny_model, lines=600)
+    assert few.batches.lines < many.batches.lines and few.batches.pixels < many.batches.pixels
+    assert few.optimizer.learning_rate < many.optimizer.learning_rate
+
+
 def test_the_image_embedding_moves_too_but_more_slowly(tiny_model):
     wanted = run(tiny_model, lines=50)
     assert wanted.tuning == Whole() and 0 < wanted.optimizer.backbone_scale < 1

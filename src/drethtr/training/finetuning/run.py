@@ -19,6 +19,12 @@ VALIDATIONS = 8
 """Number of validations during training, unless it ends early; with more, few lines could not tell the weights apart.
 14 validations on 18 lines took a ninth of a training (LOG.md, 2026-11-27)."""
 
+FEW = 200
+"""Fewer lines are learned in steps of half the size.
+
+60 lines make 40 steps of 16 lines, and leave 19.3 % CER; with 8 lines a step they leave 17.3 %, and 85 lines 14.0
+instead of 14.9. 567 lines gain nothing (LOG.md, 2026-11-30, last)."""
+
 PATIENCE = 3  # validations without a gain, of eight: fewer would end by chance on few lines
 VALIDATION_LINES = 200  # they only select weights; reading more, eight times, would take as long as training
 
@@ -57,6 +63,7 @@ def run_of(
     the share `effort` of its lines, at the learning rate that a whole run has at that point.
     """
     plan, model, tokenizer = material.plan, material.start, material.alphabet.tokenizer
+    few = lines < FEW
     if plan.adapter:
         # Muon learns less in the small matrices of an adapter: 33.9 against 30.8 % CER (LOG.md, 2026-11-22).
         method: Method = AdamW()
@@ -66,7 +73,7 @@ def run_of(
         # first layers frozen (LOG.md, 2026-11-27). A backbone at 0.05 instead of 0.3 of the rate forgets less, but
         # learns less (LOG.md, 2026-11-25, late).
         method = Muon()
-        rate, backbone = 1e-3, 0.3
+        rate, backbone = 7e-4 if few else 1e-3, 0.3
     # The first layers see strokes, which other hands share; leaving them out saves a fifth of the time (LOG.md,
     # 2026-11-27).
     early = tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
@@ -93,7 +100,10 @@ def run_of(
         network=model.network,
         preparation=model.preparation,
         batches=BatchConfig(
-            pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
+            pixels=model.preparation.height * (4_000 if few else 8_000),
+            lines=8 if few else 16,
+            max_columns=widest_line(model),
+            chunk=128,
         ),
         # Only where the decoder is the language model: n-grams learn the texts better, and in seconds.
         prose=Prose() if decoder_knows_language(model) else None,
