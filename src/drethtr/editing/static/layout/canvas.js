@@ -50,7 +50,12 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
       held.current = { kind: "pan", at: inFrame(event), from: inFrame(event), isTouch: event.pointerType === "touch" };
     else if (event.button) return;
     else if (event.target.dataset.handle !== undefined)
-      held.current = { kind: "handle", from: inFrame(event), place: Number(event.target.dataset.handle), points: handles };
+      held.current = {
+        kind: "handle",
+        from: inFrame(event),
+        place: Number(event.target.dataset.handle),
+        points: handles,
+      };
     else held.current = { kind: "stroke", from: inFrame(event), points: [pointOf(event)], touched: [] };
     frame.current.setPointerCapture(event.pointerId);
   };

@@ -143,7 +143,11 @@ export function Layout({ id, status, wanted, toolbar }) {
     open,
     region: (one) => {
       setRegion(one);
-      select(groupsOf(page).find((group) => group.id === one).lines.map(({ line }) => line.id));
+      select(
+        groupsOf(page)
+          .find((group) => group.id === one)
+          .lines.map(({ line }) => line.id),
+      );
     },
     move: (body) => act({ do: "move", ...body }),
     moveRegion: (one, after) => act({ do: "move-region", region: one, after: after ?? null }),
