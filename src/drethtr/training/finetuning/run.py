@@ -22,8 +22,8 @@ VALIDATIONS = 8
 FEW = 200
 """Fewer lines are learned in steps of half the size.
 
-60 lines make 40 steps of 16 lines, and leave 19.3 % CER; with 8 lines a step they leave 17.3 %, and 85 lines 14.0
-instead of 14.9. 567 lines gain nothing (LOG.md, 2026-11-30, last)."""
+60 lines make 40 steps of 16 lines, and leave 19.3 % CER; with 8 lines a step they leave 17.3 %. 567 lines gain nothing
+(LOG.md, 2026-11-30, last)."""
 
 PATIENCE = 3  # validations without a gain, of eight: fewer would end by chance on few lines
 VALIDATION_LINES = 200  # they only select weights; reading more, eight times, would take as long as training
