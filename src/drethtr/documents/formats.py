@@ -13,7 +13,7 @@ from drethtr.documents.alto.writer import write_alto
 from drethtr.documents.document import Document
 from drethtr.documents.json import line_json_row, write_json, write_line_json
 from drethtr.documents.markdown import write_markdown, write_prose
-from drethtr.documents.names import folded, numbered
+from drethtr.documents.names import folded, free_name
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.writers.docx import write_docx, write_word_prose
 from drethtr.documents.writers.hocr import write_hocr
@@ -62,9 +62,7 @@ class Format(NamedTuple):
         archive, names = BytesIO(), set[str]()
         with ZipFile(archive, "w", ZIP_DEFLATED) as opened:
             for name, content in files:
-                own = next(one for one in numbered(portable(name)) if folded(one) not in names)
-                names.add(folded(own))
-                opened.writestr(f"{own}{self.ending}", content)
+                opened.writestr(f"{free_name(portable(name), names, folded)}{self.ending}", content)
         return archive.getvalue()
 
 

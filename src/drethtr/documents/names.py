@@ -7,7 +7,7 @@ decomposed accents, in other case or percent-encoded, or the image may have been
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -33,10 +33,10 @@ def numbered(name: str) -> Iterator[str]:
         yield f"{name}_{number}"
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """The first of a name and its numbered forms that is not taken; from now on it is."""
-    free = next(one for one in numbered(name) if one not in taken)
-    taken.add(free)
+def free_name(name: str, taken: set[str], key: Callable[[str], str] = str) -> str:
+    """The first of a name and its numbered forms whose key is not taken; from now on it is."""
+    free = next(one for one in numbered(name) if key(one) not in taken)
+    taken.add(key(free))
     return free
 
 

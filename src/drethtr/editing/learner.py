@@ -245,9 +245,8 @@ class Learner:
                 with claimed(file), atomic_write(file) as unfinished:
                     copyfile(target, unfinished)
                     base = base_of(target.parent)
-                    keep_base(
-                        self.workspace.folder / FOLDER, base
-                    )  # before the model takes its name, so that it never names another base
+                    # Before the model takes its name, so that it never names another base.
+                    keep_base(self.workspace.folder / FOLDER, base)
             except OSError as error:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
