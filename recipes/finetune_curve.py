@@ -5,10 +5,10 @@ python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/
 python recipes/finetune_curve.py MODEL lines runs/pages read16_de --pages 1 4 16 30 --folds 6 --measured 2
 
 For each set, training lines are drawn from FOLDER/SET.train.parquet as whole pages; fine-tuning holds out some of them
-for validation, as usual. FOLDER/SET.test.parquet is evaluated. With --pages, the pages of FOLDER/SET.parquet are
-divided into folds, each of which is evaluated after training on pages of the others. Finished runs are not repeated;
-interrupted ones start over, so that their minutes are those of a whole run. The table is printed and written to
-OUT/curve.md.
+for validation, as usual. FOLDER/SET.test.parquet is evaluated. With --folds, the pages of FOLDER/SET.parquet are
+divided into folds, each of which is evaluated after training on lines or pages of the others. Finished runs are not
+repeated; interrupted ones start over, so that their minutes are those of a whole run. The table is printed and written
+to OUT/curve.md.
 """
 
 import argparse
@@ -88,13 +88,13 @@ def split_case(folder: Path, name: str) -> Case:
     return Case(name, files, shuffled_pages(train, seed=0), test, whole=False)
 
 
-def folds_of(folder: Path, name: str, folds: int) -> Iterator[Case]:
+def folds_of(folder: Path, name: str, folds: int, *, whole: bool) -> Iterator[Case]:
     """The cases of a set whose pages are divided into folds."""
     file = folder / f"{name}.parquet"
     pages = shuffled_pages(clean_lines(open_all([str(file)])), seed=0)
     for fold in range(folds):
         others = [page for number, page in enumerate(pages) if number % folds != fold]
-        yield Case(f"{name}_fold{fold + 1}", (file,), others, joined(pages[fold::folds]), whole=True)
+        yield Case(f"{name}_fold{fold + 1}", (file,), others, joined(pages[fold::folds]), whole)
 
 
 WHOLE, ADAPTER = "whole model", "adapter"
@@ -171,17 +171,22 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="a folder for models and the table")
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])
-    parser.add_argument("--pages", type=int, nargs="+", help="pages to learn from, by cross-validation")
-    parser.add_argument("--folds", type=int, default=6, help="folds that the pages are divided into")
+    parser.add_argument("--pages", type=int, nargs="+", help="pages to learn from, instead of lines; with --folds")
+    parser.add_argument("--folds", type=int, help="folds to divide the pages into, for cross-validation")
     parser.add_argument("--measured", type=int, help="measure so many folds only")
     wanted = parser.parse_args()
+    if wanted.pages and not wanted.folds:
+        parser.error("--pages needs --folds")
     wanted.out.mkdir(parents=True, exist_ok=True)
-    if wanted.pages:
-        folds = (list(folds_of(wanted.folder, name, wanted.folds))[: wanted.measured] for name in wanted.sets)
+    if wanted.folds:
+        whole = wanted.pages is not None
+        folds = (
+            list(folds_of(wanted.folder, name, wanted.folds, whole=whole))[: wanted.measured] for name in wanted.sets
+        )
         cases = [case for of_set in folds for case in of_set]
     else:
         cases = [split_case(wanted.folder, name) for name in wanted.sets]
-    methods = (WHOLE,) if wanted.pages else (WHOLE, ADAPTER)
+    methods = (WHOLE,) if wanted.folds else (WHOLE, ADAPTER)
     found: list[Row] = []
     for row in rows(wanted.model, cases, wanted.out, wanted.pages or wanted.lines, methods):
         found.append(row)

@@ -178,7 +178,7 @@ def test_folds_keep_pages_apart_and_each_is_measured_once(tmp_path, monkeypatch)
     curve = importlib.import_module("finetune_curve")
     lines = [Sample(written(f"{page} {line}"), f"{page} {line}", page=page) for page in "abcde" for line in (1, 2)]
     store_parquet(lines, tmp_path / "mine.parquet")
-    cases = list(curve.folds_of(tmp_path, "mine", 2))
+    cases = list(curve.folds_of(tmp_path, "mine", 2, whole=True))
     assert sorted(sample.text for case in cases for sample in case.test) == sorted(sample.text for sample in lines)
     for case in cases:
         few, more = case.lines(1), case.lines(2)
