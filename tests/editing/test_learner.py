@@ -134,6 +134,14 @@ def test_a_model_of_a_stranger_without_a_true_gain_is_not_offered(opened, tiny_m
         assert not second.jobs.newest_first() and not place.exists()
 
 
+def test_a_learned_model_that_cannot_be_read_is_kept_for_a_version_that_can(opened):
+    place = opened.learner.place / "later"
+    make_marked(place)
+    (place / MODEL).write_bytes(b"of a later version")
+    with started_again(opened) as second:
+        assert not second.jobs.newest_first() and (place / MODEL).exists()
+
+
 def test_a_model_that_was_discarded_is_not_offered_any_more(opened, tiny_path):
     job = has_learned(opened, tiny_path)
     opened.learner.discard(job)

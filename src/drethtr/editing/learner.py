@@ -18,7 +18,7 @@ from shutil import copyfile
 from threading import RLock, Thread
 from typing import Any
 
-from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
+from drethtr.base.errors import NOTHING_BETTER, CheckpointError, DataError, DrethtrError
 from drethtr.base.files import atomic_write, write_own
 from drethtr.base.links import is_own, make_marked, refuse_foreign, remove_marked, text_of_own
 from drethtr.base.locks import claimed
@@ -109,7 +109,10 @@ class Learner:
                 remove_marked(left)
 
     def offer(self, place: Path) -> bool:
-        """Offer a model that an earlier run has learned, and nobody adopted or discarded; False if there is none."""
+        """Offer a model that an earlier run has learned, and nobody adopted or discarded; False if there is none.
+
+        One that cannot be read, such as that of a later version, is kept for a version that can.
+        """
         try:
             target = adopted_in(place)
             if target is None or not (is_own(self.place) and is_own(place)):
@@ -117,7 +120,9 @@ class Learner:
             refuse_foreign(target)
             result = gain_of(load_named(target, None).card["fine_tuned"])
             json.dumps(result, allow_nan=False)  # as the folder may come from a stranger
-        except (OSError, DrethtrError, LookupError, TypeError, ValueError, AttributeError):
+        except (OSError, CheckpointError):
+            return True
+        except (DrethtrError, LookupError, TypeError, ValueError, AttributeError):
             return False
         job = self.jobs.new(LEARN, STEPS)
         self.models[job.id] = target
