@@ -75,7 +75,7 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert "ő×" in outcome.out and "(starts as o)" in outcome.out
     assert "too rare to add): €×1" in outcome.out
     assert "Warning: \u05e9\u05dc is written from right to left" in outcome.out
-    takes = r"training takes at most \d+ (second|minute)s? \(439 lines, .*calibration about \d+ (second|minute)"
+    takes = r"training takes at most \d+ (second|minute)s? \(694 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
     assert "Dropped" not in outcome.out
@@ -131,15 +131,41 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert "ő" in model.tokenizer.characters and not model.record.calibrations
     told = model.card["fine_tuned"]
     assert 0 <= told["part_of_change"] <= 1
-    assert told["lines"] == 30 and told["validation_by_page"] and told["characters_added"] == "ő"
-    assert told["validation_after"]["cer"] <= told["validation_before"]["cer"]
+    assert told["lines"] == 36 and told["validation_lines"] == 6 and told["characters_added"] == "ő"
+    assert told["validation_by_page"] and told["validation_after"]["cer"] <= told["validation_before"]["cer"]
     assert model.card["name"] == "tiny, fine-tuned" and {"set": "words"}.items() <= model.card["data"][-1].items()
-    measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
-    assert f"{100 * told['validation_after']['cer']:.2f} –" in measured.out
+    assert model.card["data"][-1]["source"].startswith("36 lines")
     assert "fine tuned" in drethtr("info", output).out
     assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
     assert again.code == 2 and "exists; choose another output" in again.err
+
+
+def test_validation_lines_of_the_data_are_learned_at_the_end(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
+    assert outcome.code == 0, outcome.err
+    assert "learning the 6 validation lines, too" in outcome.err and "has learned them since" in outcome.out
+    run = output.with_suffix(".run")
+    assert {file.name for file in run.glob("*_lines.parquet")} == {"30_lines.parquet", "36_lines.parquet"}
+    told = load_model(output).card["fine_tuned"]
+    assert told["samples"] == 32 + 16 and (told["lines"], told["validation_lines"]) == (36, 6)
+
+
+@pytest.mark.parametrize("wishes", [(), ("--adapter",)], ids=["model", "adapter"])
+def test_given_validation_lines_are_not_learned_so_that_the_file_is_what_was_measured(
+    wishes, drethtr, data, tiny_path, tmp_path
+):
+    rows = data.read_text(encoding="utf-8").splitlines(keepends=True)
+    given, others, output = data.with_name("given.jsonl"), data.with_name("others.jsonl"), tmp_path / "mine.safetensors"
+    given.write_text("".join(rows[:6]), encoding="utf-8")
+    others.write_text("".join(rows[6:]), encoding="utf-8")
+    options = ("--validation", given, "--model", tiny_path, "--output", output, *wishes, *SHORT)
+    outcome = drethtr("finetune", others, *options)
+    assert outcome.code == 0 and "has learned them since" not in outcome.out, outcome.err
+    told = Recognizer.load(output).model.card["fine_tuned"]
+    assert (told["lines"], told["validation_lines"]) == (30, 6)
+    assert f"{100 * told['validation_after']['cer']:.2f} –" in drethtr("evaluate", given, "--model", output).out
 
 
 def test_old_texts_that_a_program_read_are_named(drethtr, data, tiny_path, tmp_path):
@@ -209,9 +235,6 @@ def test_an_adapter_with_a_learning_curve_is_read_as_the_start_was(drethtr, data
     assert recognizer.model.tokenizer == load_model(start).tokenizer
     assert not np.array_equal(weights(start)["to_logits.weight"], recognizer.model.weights["to_logits.weight"])
     assert recognizer.strategy == decoder.completed_by(None)
-    told = recognizer.model.card["fine_tuned"]["validation_after"]
-    measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
-    assert f"{100 * told['cer']:.2f} –" in measured.out
 
 
 @pytest.fixture

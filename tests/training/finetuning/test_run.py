@@ -14,7 +14,7 @@ from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import Prose
 from drethtr.training.finetuning.material import Material, Parts, network_without_weights
 from drethtr.training.finetuning.plan import Plan
-from drethtr.training.finetuning.run import rank_of, run_of, samples_for
+from drethtr.training.finetuning.run import further_run_of, rank_of, run_of, samples_for
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.tuning import LowRank, Whole
@@ -103,3 +103,16 @@ def test_a_run_that_ends_early_has_the_rates_of_a_whole_one_until_then(tiny_mode
     assert more == whole, "the lines of a last step may be more than planned"
     rates = [[learning_rate(run.optimizer, seen, run.samples) for seen in range(0, 300, 20)] for run in (whole, part)]
     assert rates[0] == pytest.approx(rates[1]) and rates[0][-1] < max(rates[0])
+
+
+def test_the_run_that_goes_on_is_shorter_and_slower_and_never_validates(tiny_model):
+    own = material(tiny_model, Plan(data=("mine",), samples=500))
+    whole, further = run_of(own, 0, Path("mine.parquet"), None), further_run_of(own, Path("a.st"), Path("mine.parquet"))
+    assert further.start.path == "a.st" and further.train == whole.train and not further.validation.paths
+    assert 0 < further.samples < whole.samples and further.validation.every == further.samples
+    rates = [
+        max(learning_rate(run.optimizer, seen, run.samples) for seen in range(run.samples)) for run in (further, whole)
+    ]
+    assert (
+        0 < rates[0] < rates[1] and learning_rate(further.optimizer, further.samples, further.samples) < rates[0] / 10
+    )

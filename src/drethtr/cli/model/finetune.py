@@ -44,7 +44,8 @@ class FinetuneOptions:
     validation: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILES", help="Validation lines for model selection; repeatable; default: a part of DATA."
+            metavar="FILES",
+            help="Validation lines, which select the model and are never learned; repeatable; default: a part of DATA.",
         ),
     ] = None
     old_data: Annotated[

@@ -25,7 +25,8 @@ def material_text(material: Material) -> str:
         how = "given, from other pages" if parts.by_page else "given; they may come from the same pages"
     validation = sum(len(fold.parts.validation) for fold in material.folds())
     of_them = " of them" if material.plan.cross_fit else ""
-    lines = [f"{len(parts.train):,} lines to train on, {validation:,}{of_them} for validation ({how})."]
+    later = "; these are learned at the end" if material.learns_further else ""
+    lines = [f"{len(parts.train):,} lines to train on, {validation:,}{of_them} for validation ({how}){later}."]
     if parts.left_out:
         lines.append(
             "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
@@ -100,6 +101,8 @@ def points(change: Difference) -> str:
 def how_measured(material: Material, output: Path) -> str:
     """What the rates are worth."""
     biased = "The best weights were selected on these lines, so this is slightly optimistic."
+    if material.learns_further:
+        biased += " The model that was written has learned them since."
     if material.plan.cross_fit:
         biased = (
             "Each of these lines was read by a model trained on other lines; the model that was written is trained "

@@ -229,7 +229,7 @@ def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, An
     """
     stated = mappings(card.get("data"))
     names = {entry.get("set") for entry in stated}
-    sets = Counter(sample.set for sample in (*material.parts.train, *material.old))
+    sets = Counter(sample.set for sample in (*material.learned, *material.old))
     return [
         *stated,
         *(
@@ -245,7 +245,7 @@ def facts(material: Material, start: str, trained: Mapping[str, Any], measured: 
     parts, alphabet, plan = material.parts, material.alphabet, material.plan
     return {
         "from": start,
-        "lines": len(parts.train),
+        "lines": len(material.learned),
         "validation_lines": measured,
         "cross_fitted": plan.cross_fit,
         "validation_by_page": parts.by_page,

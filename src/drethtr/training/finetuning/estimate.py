@@ -18,7 +18,7 @@ from drethtr.training.feed.stream import PackedBatch
 from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.run import run_of
+from drethtr.training.finetuning.run import further_run_of, run_of
 from drethtr.training.loop import batches_of, initial_progress, make_learner, step_counts, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
@@ -63,13 +63,14 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     # change, including 0. Of crossed trainings, only the first is validated.
     chosen = runs[:1] if crossed else runs
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in chosen)
-    training = sum(run.samples for run in runs) * line + readings * validated * fast
+    samples = sum(run.samples for run in runs)
+    if material.learns_further:
+        samples += further_run_of(material, Path(), Path()).samples
+    training = samples * line + readings * validated * fast
     # All validation lines are read by the starting model, by the new ones (each line by that of its fold), and to
     # calibrate.
     rounds = 1 + (1 if crossed else len(runs)) + passes(material.start, len(lines), device=device)
-    return Estimate(
-        sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual
-    )
+    return Estimate(samples, training, (rounds * len(lines) + 2 * len(material.remembered)) * usual)
 
 
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:

@@ -49,9 +49,10 @@ from drethtr.training.finetuning.interpolation import (
     with_rescorer,
 )
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.run import rank_of, run_of
+from drethtr.training.finetuning.run import further_run_of, rank_of, run_of
 from drethtr.training.loop import LATEST, train
 from drethtr.training.optimize import DivergedError
+from drethtr.training.run import RunConfig
 
 PLAN, FINISHED = "plan.json", "finished"
 VALIDATION = "validation.parquet"
@@ -75,6 +76,12 @@ class Workplace:
     workers: int
     bfloat16: bool
     report: Report
+
+    def train(self, run: RunConfig, folder: Path) -> Model:
+        """The best model of a run, which continues if it was interrupted."""
+        batches = replace(run.batches, fixed_shapes=self.device.startswith("cuda"))
+        run = replace(run, bfloat16=self.bfloat16, batches=batches)
+        return load_model(train(run, folder, resume=True, device=self.device, workers=self.workers))
 
 
 def finetune(
@@ -130,6 +137,10 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         if material.plan.cross_fit:
             place.report(f"training on all {len(material.parts.train):,} lines")
             trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place, found_by(trained)), place)
+        elif material.learns_further:
+            place.report(f"learning the {len(lines):,} validation lines, too")
+            every = replace(material, parts=replace(material.parts, train=material.learned))
+            trained, adapter = as_saved(every, 1.0, train_further(material, place), place)
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")
         record = material.start.record
@@ -257,9 +268,7 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
             old if material.old else None,
             effort=1 if found is None else found.effort,
         )
-        batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))
-        run = replace(run, bfloat16=place.bfloat16, batches=batches)
-        model = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
+        model = place.train(run, folder)
         last = load_model(folder / LATEST).card  # of the whole training; the best weights were found before its end
         start = weights_at_start(run.start, model)
         if found is None:
@@ -271,6 +280,22 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
         kept = Found(model.card["samples"] / run.samples, fraction)
         # This file says that the training is finished, so it is written last.
         save_model(replace(chosen, card={**last, **kept._asdict()}), best)
+    return load_model(best)
+
+
+def train_further(material: Material, place: Workplace) -> Model:
+    """Train the model of all training lines on with those of validation; a finished training is not repeated."""
+    measured, folder = (place.folder / f"{len(some)}_lines" for some in (material.parts.train, material.learned))
+    start, best = (one.with_suffix(".safetensors") for one in (measured, folder))
+    lines = folder.with_suffix(".parquet")
+    if not best.exists():
+        store_parquet(material.learned, lines)
+        model = place.train(
+            further_run_of(material, start, lines, place.folder / OLD if material.old else None), folder
+        )
+        before = load_model(start).card
+        both = {name: before[name] + model.card[name] for name in ("samples", "hours")}
+        save_model(replace(model, card={**before, **both}), best)
     return load_model(best)
 
 

@@ -28,8 +28,8 @@ NEEDED = ("accelerate", "pyarrow")
 """Packages required for training."""
 
 SHARE = 0.15
-"""Share of the lines for validation: more would take lines from training, which costs more than a better choice between
-weights gains. `--cross-fit` needs none."""
+"""Share of the lines for validation: more would take lines from most of the training, which costs more than a better
+choice between weights gains. `--cross-fit` needs none."""
 
 MAX_SHARE = 0.3
 """Maximum share of the lines for validation, if pages are long. One page of three would be more, so then lines are
@@ -98,6 +98,16 @@ class Material:
     def some(self, share: float) -> tuple[Sample, ...]:
         """The first `share` of the training lines; a larger share includes the smaller ones."""
         return self.parts.train[: round(share * len(self.parts.train))]
+
+    @property
+    def learned(self) -> tuple[Sample, ...]:
+        """The lines that the result has learned: in the end also those of validation, unless they were given."""
+        return self.parts.train if self.plan.validation else (*self.parts.train, *self.parts.validation)
+
+    @property
+    def learns_further(self) -> bool:
+        """Whether the model that is measured goes on to learn validation lines."""
+        return len(self.learned) > len(self.parts.train)
 
     def folds(self) -> list["Material"]:
         """The parts to measure on, each with all other lines to train on; without cross-fitting, the one split."""

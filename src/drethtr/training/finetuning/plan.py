@@ -13,7 +13,7 @@ class Plan:
 
     data            the lines, as accepted by `drethtr.datasets.open.open_all`
     model           the starting model
-    validation      validation lines; default: a part of the data
+    validation      validation lines, never learned; default: a part of the data, learned at the end
     old_data        lines that the model must not forget, mixed in
     adapter         train a LoRA adapter only
     minimum_count   how often a new character must occur to be added
