@@ -51,5 +51,5 @@ def test_a_card_tells_no_password_of_old_data():
     plan = Plan(data=("mine",), old_data=("https://ann:secret@example.org/old.parquet?sig=secret",))
     parts, alphabet = SimpleNamespace(train=(), by_page=True), SimpleNamespace(added={}, dropped="")
     trained = {"samples": 16, "part_of_change": 1.0, "hours": 0.1}
-    told = facts(SimpleNamespace(plan=plan, parts=parts, alphabet=alphabet), "start", trained, 4)
+    told = facts(SimpleNamespace(plan=plan, parts=parts, alphabet=alphabet, learned=()), "start", trained, 4)
     assert "secret" not in str(told) and told["old_data"][0].startswith("https://example.org/old.parquet")
