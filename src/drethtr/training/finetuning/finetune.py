@@ -20,6 +20,7 @@ from drethtr.base.files import atomic_write, make_folders, remove_unfinished
 from drethtr.base.links import refuse_link
 from drethtr.base.locks import claimed
 from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.metrics import Counts
 from drethtr.evaluation.reading import to_read
 from drethtr.network.backend import network_of
@@ -136,11 +137,11 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         trained, adapter = readers[0]
         if material.plan.cross_fit:
             place.report(f"training on all {len(material.parts.train):,} lines")
-            trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place, found_by(trained)), place)
+            last = train_share(material, 1.0, place, found_by(trained))
+            trained, adapter = as_saved(material, material.learned, last, place)
         elif material.learns_further:
             place.report(f"learning the {len(lines):,} validation lines, too")
-            every = replace(material, parts=replace(material.parts, train=material.learned))
-            trained, adapter = as_saved(every, 1.0, train_further(material, place), place)
+            trained, adapter = as_saved(material, material.learned, train_further(material, place), place)
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")
         record = material.start.record
@@ -238,7 +239,7 @@ def readers_of(folds: Sequence[Material], place: Workplace) -> Iterator[tuple[Mo
         own = replace(place, folder=place.folder / FOLD.format(number + 1)) if len(folds) > 1 else place
         best = train_share(fold, 1.0, own, found)
         found = found or found_by(best)
-        yield as_saved(fold, 1.0, best, own)
+        yield as_saved(fold, fold.parts.train, best, own)
 
 
 def found_by(best: Model) -> Found:
@@ -290,25 +291,26 @@ def train_further(material: Material, place: Workplace) -> Model:
     lines = folder.with_suffix(".parquet")
     if not best.exists():
         store_parquet(material.learned, lines)
-        model = place.train(
-            further_run_of(material, start, lines, place.folder / OLD if material.old else None), folder
-        )
+        old = place.folder / OLD if material.old else None
+        model = place.train(further_run_of(material, start, lines, old), folder)
         before = load_model(start).card
         both = {name: before[name] + model.card[name] for name in ("samples", "hours")}
         save_model(replace(model, card={**before, **both}), best)
     return load_model(best)
 
 
-def as_saved(material: Material, share: float, best: Model, place: Workplace) -> tuple[Model, Adapter | None]:
+def as_saved(
+    material: Material, learned: Sequence[Sample], best: Model, place: Workplace
+) -> tuple[Model, Adapter | None]:
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
-    Its n-grams and its rescorer, if it has them, also learn the same share of the lines, unless the rescorer diverges;
+    Its n-grams and its rescorer, if it has them, also learn the lines it has learned, unless the rescorer diverges;
     an adapter keeps those of its base model. It uses the decoder of the starting model, because few lines do not show
     which one is better.
     """
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
-        texts = [sample.text for sample in material.some(share)]
+        texts = [sample.text for sample in learned]
         kept = found_by(best).part_of_change
         worded = with_language(best, texts)
         try:
@@ -327,8 +329,10 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model trained on all lines."""
-    trained = (as_saved(material, share, train_share(material, share, place), place)[0] for share in SHARES[:-1])
-    fewer = [errors(material, model, place) for model in trained]
+    fewer = []
+    for share in SHARES[:-1]:
+        model, _ = as_saved(material, material.some(share), train_share(material, share, place), place)
+        fewer.append(errors(material, model, place))
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(material.parts.validation))
 

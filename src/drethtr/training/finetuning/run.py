@@ -24,7 +24,7 @@ FEW = 200
 """Fewer lines are learned in steps of half the size.
 
 60 lines make 40 steps of 16 lines, and leave 19.3 % CER; with 8 lines a step they leave 17.3 %. 567 lines gain nothing
-(LOG.md, 2026-11-30, last)."""
+(LOG.md, 2026-11-30, morning)."""
 
 PATIENCE = 3  # validations without a gain, of eight: fewer would end by chance on few lines
 VALIDATION_LINES = 200  # they only select weights; reading more, eight times, would take as long as training
@@ -133,7 +133,7 @@ def further_run_of(material: Material, start: Path, train: Path, old: Path | Non
     lines = len(material.learned)
     run = run_of(material, lines, train, None, old)
     # Twice as long at twice the rate leaves 15.2 instead of 16.3 % CER of 60 lines, but 5.6 as well of 679 (LOG.md,
-    # 2026-11-30, night).
+    # 2026-11-30, noon).
     length, slower = (0.5, 0.4) if lines < FEW else (0.25, 0.2)
     samples = max(round(length * run.samples), 1)
     rate = slower * run.optimizer.learning_rate
