@@ -295,6 +295,11 @@ def test_strokes_make_a_table_of_fragments(file):
     for region in (cells[0], cells[-1]):
         moved = MoveRegion(region.id, after=note.id).done(below, CONTEXT).file
         assert [one.id for one in moved.page.regions] == [note.id, *(one.id for one in cells)]
+    line = moved.page.lines[-1].id
+    around = SetRegion((line,)).done(moved, CONTEXT).file
+    assert [region.cell is None for region in around.page.regions] == [True, *(len(cells) - 1) * [False], True]
+    above = Dissolve(around.page.regions[-1].id).done(around, CONTEXT).file
+    assert above.page.regions[0].lines[-1].id == line
     drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), CONTEXT).file
     assert {(region.cell.row, region.cell.column) for region in drawn.page.regions} == {
         (row, column) for row in (0, 1) for column in range(4)

@@ -295,7 +295,7 @@ class SetRegion(Action):
 
 @dataclass(frozen=True)
 class Dissolve(Action):
-    """Remove a region; its lines go to the one before it, or after it if it is the first."""
+    """Remove a region; its lines go to the nearest one, the earlier of two, but not to a cell if it is none itself."""
 
     name = "region"
     region: str
@@ -306,10 +306,15 @@ class Dissolve(Action):
             raise DataError("the only region of a page cannot be removed" if self.region in ids else "no such region")
         number = ids.index(self.region)
         regions = list(file.page.regions)
-        gone = regions.pop(number)
-        near = max(number - 1, 0)
-        lines = (*gone.lines, *regions[near].lines) if number == 0 else (*regions[near].lines, *gone.lines)
+        gone = regions[number]
+
+        def distance(other: int) -> tuple[bool, int, int]:
+            return regions[other].cell is not None and gone.cell is None, abs(other - number), other
+
+        near = min(set(range(len(ids))) - {number}, key=distance)
+        lines = gone.lines + regions[near].lines if number < near else regions[near].lines + gone.lines
         regions[near] = replace(regions[near], lines=lines)
+        del regions[number]
         return arranged(file, regions, [line.id for line in gone.lines], self.name, context)
 
 
