@@ -2,6 +2,7 @@
 
 from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures, Normed, start_before_relu
 from drethtr.network.backbones.efficientnet import EfficientNetBackbone
+from drethtr.network.backbones.light import LightBackbone
 from drethtr.network.backbones.ppocr import PPOCRBackbone
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "Backbone",
     "EfficientNetBackbone",
     "ImageFeatures",
+    "LightBackbone",
     "Normed",
     "PPOCRBackbone",
     "start_before_relu",
