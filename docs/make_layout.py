@@ -87,8 +87,8 @@ def make_layout() -> Image.Image:
     picture = Image.new("RGB", (1800, 1560), "white")
     for page, place in ((letter, (0, 0)), (opening, (660, 0)), (register, (0, 790)), (notes, (960, 790))):
         picture.paste(page, place)
-    return picture.resize((960, 832), Image.Resampling.LANCZOS)
+    return picture.resize((840, 728), Image.Resampling.LANCZOS)
 
 
 if __name__ == "__main__":
-    make_layout().save(ROOT / "docs" / "images" / "layout.webp", quality=40, method=6)
+    make_layout().save(ROOT / "docs" / "images" / "layout.webp", quality=34, method=6)

@@ -62,5 +62,6 @@ with TemporaryDirectory() as folder:
 [given] = open_proof_inputs([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
-sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)])
-sheet.convert("L").save(IMAGES / "check.webp", quality=QUALITY, method=6)
+sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)]).convert("L")
+sheet.thumbnail((1400, 1400))
+sheet.save(IMAGES / "check.webp", quality=QUALITY, method=6)

@@ -7,6 +7,7 @@ from conftest import written
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.calibrate import (
+    as_sure_as,
     calibrate,
     fit_out_of_distribution,
     folds_of,
@@ -52,6 +53,26 @@ def samples(tiny_model):
         Sample(line, half(reading.text) if number % 2 else reading.text, page=f"p{number % 5}", key=f"line {number}")
         for number, (line, reading) in enumerate(zip(lines, readings, strict=True))
     ]
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_a_model_that_learned_its_own_readings_is_as_sure_as_its_start(precision, tiny_model, samples):
+    start = calibrate(tiny_model, samples, [(CTC(),)])
+    surer = replace(start, weights={name: 1.5 * weight for name, weight in start.weights.items()})
+    told = replace(surer, record=as_sure_as(start, surer, samples))
+    lines = [sample.image for sample in samples]
+
+    def means(model):
+        read = Recognizer(model, CTC(), precision=precision).read(lines)
+        parts = [
+            [c.confidence for line in read for c in line.characters],
+            [w.confidence for r in read for w in r.words()],
+        ]
+        return list(map(np.mean, parts))
+
+    assert means(surer) != pytest.approx(means(start), abs=0.01)
+    assert means(told) == pytest.approx(means(start), abs=1e-6)
+    assert parts(told.record) == parts(start.record)
 
 
 def test_confidences_become_the_share_that_is_right(tiny_model, samples):

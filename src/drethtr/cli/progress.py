@@ -110,6 +110,25 @@ def open_lines(data: "Sequence[str]", pages: "Pages | None" = None, *, count_unc
     return samples
 
 
+def open_untranscribed(inputs: "Sequence[str]", pages: "Pages") -> "list[Sample]":
+    """The lines of the inputs, with or without text, see `lines_to_read`; reports what was left out.
+
+    Raises:
+        DataError: if there are none.
+    """
+    from drethtr.datasets.sample import Tally
+    from drethtr.evaluation.untranscribed import lines_to_read
+
+    tally = Tally()
+    try:
+        found = lines_to_read(inputs, tally.count, pages)
+    finally:  # if no line is left, this says why
+        for words in left_out_of(tally):
+            say(words)
+    report_remarks(found)
+    return found
+
+
 def report_remarks(samples: "Iterable[Sample]") -> None:
     """Report how irregular data were interpreted, see `remarks_of`."""
     from drethtr.datasets.sample import Tally

@@ -42,6 +42,7 @@ from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.onnx.network import supports
 from drethtr.recognition.protocol import Precision
+from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -150,6 +151,46 @@ def calibrate(
         support=model.record.support,
     )
     return replace(model, record=record)
+
+
+def as_sure_as(
+    start: Model, model: Model, samples: Sequence[Sample], *, device: str = CPU, threads: int | None = None
+) -> CalibrationRecord:
+    """The record of `start` for a model trained from it on lines without transcriptions.
+
+    On the samples, whose texts are not used, its confidences have the same means as those of `start`; else they would
+    be too sure, as after any training. Error rates are inherited.
+    """
+    plain = replace(model, record=replace(start.record, calibrations=()))
+    calibrations = []
+    for known in start.record.calibrations:
+        precision = Precision(known.precision)
+        if precision in precisions(model, device):
+            before, after = (
+                Recognizer(one, known.strategies[0], precision=precision, device=device, threads=threads)
+                for one in (start, plain)
+            )
+            calibrations.append(shifted(known, readings(before, samples), readings(after, samples)))
+    rates = tuple(replace(rate, inherited=True) for rate in start.record.error_rates)
+    return replace(start.record, calibrations=tuple(calibrations), error_rates=rates)
+
+
+def readings(recognizer: Recognizer, samples: Sequence[Sample]) -> list[Reading]:
+    """The readings of lines on which something was read."""
+    return [reading for _, reading in read_lines(recognizer, samples) if reading.characters]
+
+
+def shifted(calibration: Calibration, before: Sequence[Reading], after: Sequence[Reading]) -> Calibration:
+    """The calibration with which uncalibrated readings are as sure on average as others are."""
+    if not (before and after):
+        return calibration
+    sure = [character.confidence for reading in before for character in reading.characters]
+    features = np.concatenate([character_features(reading.characters) for reading in after])
+    characters = calibration.characters.with_mean(features, float(np.mean(sure)))
+    judged = [calibrated_characters(reading.characters, characters) for reading in after]
+    sure = [word.confidence for reading in before for word in reading.words()]
+    words = calibration.words.with_mean(np.concatenate(list(map(word_features, judged))), float(np.mean(sure)))
+    return replace(calibration, characters=characters, words=words)
 
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:

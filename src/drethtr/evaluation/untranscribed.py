@@ -97,7 +97,7 @@ def line_images(path: Path) -> list[Sample]:
         refuse_page(
             image,
             f"mark its lines with drethtr transcribe {folder} --format alto --output {folder}, "
-            f"then drethtr model predict-cer {folder}",
+            f"then give {folder} instead",
         )
     if not path.is_dir():
         places = [(image, image.parent.resolve()) for image in images]

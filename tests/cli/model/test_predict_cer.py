@@ -151,7 +151,7 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
     outcome = drethtr("predict-cer", scans, "--model", taught)
     assert outcome.code == 2 and outcome.out == ""
     assert f"{scans / 'letter.png'} is a page, not a line" in outcome.err
-    remedy = f"drethtr transcribe {scans} --format alto --output {scans}, then drethtr model predict-cer {scans}"
+    remedy = f"drethtr transcribe {scans} --format alto --output {scans}, then give {scans} instead"
     assert remedy in outcome.err
 
 

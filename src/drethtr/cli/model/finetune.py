@@ -19,16 +19,25 @@ from drethtr.cli.options import (
     with_options,
 )
 from drethtr.cli.outputs import refuse_ending, refuse_results
-from drethtr.cli.progress import report_remarks, stopping_run
+from drethtr.cli.progress import open_untranscribed, report_remarks, stopping_run
 from drethtr.cli.screen import echo
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.pages.selection import image_folder
 from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
-    from drethtr.training.finetuning import Plan
+    from drethtr.training.finetuning import Material, Plan
 
-ONLY_OF_LINES = "old_data", "adapter", "learning_curve", "cross_fit", "minimum_count", "drop_unused", "dry_run"
+ONLY_OF_LINES = (
+    "old_data",
+    "adapter",
+    "learning_curve",
+    "cross_fit",
+    "minimum_count",
+    "drop_unused",
+    "dry_run",
+    "own_readings",
+)
 """Options that have no effect on the line detector."""
 
 
@@ -68,6 +77,14 @@ class FinetuneOptions:
             "--cross-fit",
             help="For small data sets: measure on two thirds of the lines, each read by a model trained on the "
             "others, then train on all lines; takes about twice as long.",
+        ),
+    ] = False
+    own_readings: Annotated[
+        bool,
+        typer.Option(
+            "--own-readings",
+            help="DATA need no transcriptions: learn from the model's own careful readings, of at most "
+            "500 lines. For a hand that it reads with few errors.",
         ),
     ] = False
     samples: Annotated[
@@ -116,6 +133,7 @@ class FinetuneOptions:
             adapter=self.adapter,
             minimum_count=self.minimum_count,
             drop_unused=self.drop_unused,
+            own_readings=self.own_readings,
             learning_curve=self.learning_curve,
             cross_fit=self.cross_fit,
             samples=self.samples,
@@ -172,19 +190,19 @@ def finetune(ctx: typer.Context, *, options: FinetuneOptions) -> None:
 
 def finetune_on_lines(options: FinetuneOptions) -> bool:
     """Fine-tune a model on lines, and report; returns False if it did not improve."""
-    from drethtr.cli.model.finetune_report import material_text, nothing_better, summary, time_needed
+    from drethtr.cli.model.finetune_report import learned_text, material_text, nothing_better, summary, time_needed
     from drethtr.training import finetuning
     from drethtr.training.finetuning.finetune import folder_of
 
     device = resolve_device(options.device)
-    material = finetuning.gather(options.plan(), Pages(images=image_folder(options.images)))
-    report_remarks((*material.parts.train, *material.parts.validation, *material.old, *material.remembered))
+    material = gathered(options, device)
     echo(material_text(material))
     if options.dry_run:
         echo(time_needed(finetuning.estimate(material, device, options.threads)))
         return True
+    own = options.own_readings
     with stopping_run(folder_of(options.output)):
-        outcome = finetuning.finetune(
+        outcome = (finetuning.learn_own_readings if own else finetuning.finetune)(
             material,
             options.output,
             resume=options.resume,
@@ -194,9 +212,33 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
             workers=options.workers,
             report=report,
         )
+    if isinstance(outcome, finetuning.Learned):
+        echo(learned_text(material, outcome, options.output))
+        return True
     text = summary if outcome.better else nothing_better
     echo(text(material, outcome, options.output), err=not outcome.better)
     return outcome.better
+
+
+def gathered(options: FinetuneOptions, device: str) -> "Material":
+    """The material of fine-tuning on lines; reports how they were interpreted.
+
+    Raises:
+        ConfigError: if the options do not go together.
+        DataError: if lines cannot be used, or there are too few.
+    """
+    from drethtr.training import finetuning
+
+    plan, pages = options.plan(), Pages(images=image_folder(options.images))
+    if plan.own_readings:
+        lines = open_untranscribed(plan.data, pages)
+        report("reading the lines with the starting model")
+        material = finetuning.gather_readings(plan, lines, device=device, threads=options.threads)
+    else:
+        material = finetuning.gather(plan, pages)
+        report_remarks((*material.parts.train, *material.parts.validation))
+    report_remarks((*material.old, *material.remembered))
+    return material
 
 
 def finetune_on_pages(options: FinetuneOptions) -> bool:

@@ -7,8 +7,9 @@ from drethtr.cli.reports import figure, table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
-from drethtr.training.finetuning import Estimate, Material, Outcome
+from drethtr.training.finetuning import Estimate, Learned, Material, Outcome
 from drethtr.training.finetuning.effect import LearningCurve
 from drethtr.training.finetuning.finetune import folder_of
 from drethtr.training.layout.finetune import LayoutOutcome
@@ -27,6 +28,8 @@ def material_text(material: Material) -> str:
     of_them = " of them" if material.plan.cross_fit else ""
     later = "; these are learned at the end" if material.learns_further else ""
     lines = [f"{len(parts.train):,} lines to train on, {validation:,}{of_them} for validation ({how}){later}."]
+    if material.plan.own_readings:
+        lines = [f"{len(parts.train):,} lines to learn from own readings, {validation:,} for confidences ({how})."]
     if parts.left_out:
         lines.append(
             "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
@@ -85,6 +88,24 @@ def summary(material: Material, outcome: Outcome, output: Path) -> str:
     lines.append(f"Read with it: drethtr transcribe SCANS --model {output}")
     lines.append(f"{folder_of(output)} contains the split lines and training metrics; it can be deleted.")
     return "\n".join(lines)
+
+
+def learned_text(material: Material, learned: Learned, output: Path) -> str:
+    """The result of learning own readings, as text."""
+    start = ":" if material.plan.model == str(SHIPPED) else material.plan.model
+    return "\n".join(
+        [
+            f"{output}: {output.stat().st_size / 1e6:.1f} MB",
+            f"It reads {100 * learned.changed.cer:.1f} % of the characters differently, on the "
+            f"{len(material.parts.validation):,} lines that it has not learned. How many of them are better can only "
+            f"be measured on transcribed lines: drethtr model compare {start} {output} LINES",
+            "Its confidences are as high on average as those of the starting model, since no errors could be counted."
+            if learned.model.record.calibrations
+            else "Confidences are not calibrated, as in the starting model.",
+            "Other hands may be read worse than before.",
+            f"Read with it: drethtr transcribe SCANS --model {output}",
+        ]
+    )
 
 
 def rates_of(outcome: Outcome) -> str:

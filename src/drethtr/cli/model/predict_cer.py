@@ -28,14 +28,13 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.outputs import printed_after, refuse_results, write_json
-from drethtr.cli.progress import left_out_of, open_lines, report_remarks, report_skipped, say, unknown_hands_text
+from drethtr.cli.progress import open_lines, open_untranscribed, report_skipped, say, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED, EvaluationResult, table
 from drethtr.cli.screen import echo
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.datasets.sample import Sample, Tally, choose, page_of
+from drethtr.datasets.sample import Sample, choose, page_of
 from drethtr.evaluation.predict import PageDoubt
 from drethtr.evaluation.reading import by_name, measured_with, to_read
-from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.language.languages import ALL_LANGUAGES
 from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.flags import doubt_in
@@ -124,7 +123,7 @@ def predict_cer(
         elif lines is not None:
             result = expected_cer(rate, read_scans(recognizer, inputs, segmentation_named(lines), described.images))
         else:
-            samples = usable_lines(inputs, described)
+            samples = open_untranscribed(inputs, described)
             result = expected_cer(rate, read_samples(recognizer, choose(samples, limit or len(samples), seed)))
     with printed_after(result.text):
         if json_file is not None:
@@ -162,22 +161,6 @@ class ReadPages(NamedTuple):
     calibrated: bool
     failed: int
     images: int
-
-
-def usable_lines(inputs: Sequence[str], described: Pages) -> list[Sample]:
-    """The lines of the inputs; reports what was left out.
-
-    Raises:
-        DataError: if there are none.
-    """
-    tally = Tally()
-    try:
-        found = lines_to_read(inputs, tally.count, described)
-    finally:  # if no line is left, this says why
-        for words in left_out_of(tally):
-            say(words)
-    report_remarks(found)
-    return found
 
 
 def read_samples(recognizer: Recognizer, samples: Sequence[Sample]) -> ReadPages:

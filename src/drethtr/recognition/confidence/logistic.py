@@ -1,7 +1,7 @@
 """Logistic regression: a probability from a few features."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -21,6 +21,9 @@ ROUNDS, ENOUGH = 100, 1e-9
 SURE = 1e-4
 """Probabilities are clipped to [SURE, 1 - SURE]: calibrations are fitted on thousands of lines, which cannot support
 more certainty, and log-odds must stay finite."""
+
+MAX_SHIFT = 20.0
+"""Largest change of a bias: more would make everything certain."""
 
 MAX_LOG_ODDS = 700.0
 """Larger log-odds would overflow."""
@@ -45,6 +48,15 @@ class Logistic:
     def __call__(self, features: Floats) -> Floats:
         """Probabilities (N,) of features (N, F)."""
         return sigmoid(self.score(features))
+
+    def with_mean(self, features: Floats, mean: float) -> "Logistic":
+        """The model with another bias, by which the probabilities of these cases (N, F) have this mean."""
+        scores = self.score(features)
+        low, high = -MAX_SHIFT, MAX_SHIFT
+        for _ in range(ROUNDS):
+            shift = (low + high) / 2
+            low, high = (low, shift) if sigmoid(scores + shift).mean() > mean else (shift, high)
+        return replace(self, bias=self.bias + low)
 
 
 def fit_logistic(

@@ -8,6 +8,18 @@ from drethtr.training.finetuning.effect import Outcome
 from drethtr.training.finetuning.estimate import Estimate, estimate
 from drethtr.training.finetuning.finetune import finetune
 from drethtr.training.finetuning.material import Material, gather
+from drethtr.training.finetuning.own_readings import Learned, gather_readings, learn_own_readings
 from drethtr.training.finetuning.plan import Plan
 
-__all__ = ["Estimate", "Material", "Outcome", "Plan", "estimate", "finetune", "gather"]
+__all__ = [
+    "Estimate",
+    "Learned",
+    "Material",
+    "Outcome",
+    "Plan",
+    "estimate",
+    "finetune",
+    "gather",
+    "gather_readings",
+    "learn_own_readings",
+]

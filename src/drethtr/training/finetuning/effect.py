@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -194,18 +195,25 @@ class Outcome:
 
 def card_of(material: Material, trained: Model, outcome: Outcome) -> dict[str, Any]:
     """The card of a fine-tuned model; the card of `trained` so far has the training time."""
-    start, plan, forgotten = material.start.card, material.plan, outcome.forgotten
+    forgotten = outcome.forgotten
     old = {} if forgotten is None else {"old_data_before": forgotten.overall.a, "old_data_after": forgotten.overall.b}
     validation = {"validation_before": plain(outcome.before), "validation_after": plain(outcome.after)}
     measured = validation | {"change": change_of(outcome), "convention": CONVENTION}
-    name = start.get("name", Path(plan.model).stem)
+    return trained_card(material, trained, outcome.change.lines, measured | old)
+
+
+def trained_card(
+    material: Material, trained: Model, measured: int, results: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The card of a model trained on the material, with the results on the number of lines it was measured on."""
+    start = material.start.card
+    name = start.get("name", Path(material.plan.model).stem)
     kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
+    described = facts(material, f"{name} {material.start.hash}", trained.card, measured)
     return kept | {
         "name": f"{name}, fine-tuned",
         "data": data_of(kept, material),
-        "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card, outcome.change.lines)
-        | measured
-        | old,
+        "fine_tuned": {**described, **results},
     }
 
 
@@ -248,6 +256,7 @@ def facts(material: Material, start: str, trained: Mapping[str, Any], measured: 
         "lines": len(material.learned),
         "validation_lines": measured,
         "cross_fitted": plan.cross_fit,
+        "own_readings": plan.own_readings,
         "validation_by_page": parts.by_page,
         "old_data": list(map(without_credentials, plan.old_data)),  # cards are made to be published
         "characters_added": "".join(alphabet.added),

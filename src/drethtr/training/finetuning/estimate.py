@@ -17,7 +17,8 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.stream import PackedBatch
 from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
-from drethtr.training.finetuning.material import Material
+from drethtr.training.finetuning.material import Material, divided
+from drethtr.training.finetuning.own_readings import ROUNDS
 from drethtr.training.finetuning.run import further_run_of, run_of
 from drethtr.training.loop import batches_of, initial_progress, make_learner, step_counts, train_step
 from drethtr.training.run import RunConfig
@@ -28,6 +29,9 @@ STEPS = 3
 
 ENOUGH = 8.0
 """Seconds after which no further step begins."""
+
+CAREFUL = 3
+"""Upper limit of the time of careful reading, as a multiple of the usual one."""
 
 READ = 8
 """Validation lines that are read to time reading."""
@@ -57,11 +61,11 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     validation = runs[0].validation
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
     usual = seconds_to_read(Recognizer(material.start, device=device, threads=threads), material)
-    first, crossed = material.folds()[0].parts.validation, material.plan.cross_fit
+    first, crossed, own = material.folds()[0].parts.validation, material.plan.cross_fit, material.plan.own_readings
     validated = len(to_read(first, validation.lines))
     # Validation lines are read before the first step, after every part of a training, and with each share of the
     # change, including 0. Of crossed trainings, only the first is validated.
-    chosen = runs[:1] if crossed else runs
+    chosen = [] if own else runs[:1] if crossed else runs
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in chosen)
     samples = sum(run.samples for run in runs)
     if material.learns_further:
@@ -70,7 +74,11 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     # All validation lines are read by the starting model, by the new ones (each line by that of its fold), and to
     # calibrate.
     rounds = 1 + (1 if crossed else len(runs)) + passes(material.start, len(lines), device=device)
-    return Estimate(samples, training, (rounds * len(lines) + 2 * len(material.remembered)) * usual)
+    read = rounds * len(lines) + 2 * len(material.remembered)
+    if own:
+        decoders = 1 + len(material.start.record.calibrations)
+        read = ROUNDS * CAREFUL * len(material.parts.train) + 2 * decoders * len(lines)
+    return Estimate(samples, training, read * usual)
 
 
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:
@@ -87,6 +95,8 @@ def runs_of(material: Material, folder: Path) -> list[RunConfig]:
 
 def trainings(material: Material) -> list[Sequence[Sample]]:
     """The lines of each training of a plan."""
+    if material.plan.own_readings:
+        return [*ROUNDS * divided(material.parts.train, 2), material.parts.train]
     if material.plan.cross_fit:
         return [*(fold.parts.train for fold in material.folds()), material.parts.train]
     return [material.some(share) for share in (SHARES if material.plan.learning_curve else SHARES[-1:])]

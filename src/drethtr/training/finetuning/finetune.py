@@ -6,7 +6,7 @@ run for each share of them. An interrupted run continues from there.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
@@ -109,15 +109,24 @@ def finetune(
         ConfigError: if there is such a run and both are false, or it has other lines or options.
         DataError: if another program is writing it, or has written it and `force` is false.
     """
+    with claimed_folder(material, output, device, resume=resume, force=force) as (folder, bfloat16):
+        return finetune_locked(
+            material, output, Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
+        )
+
+
+@contextmanager
+def claimed_folder(
+    material: Material, output: Path, device: str, *, resume: bool, force: bool
+) -> Iterator[tuple[Path, bool]]:
+    """Lock a result against other programs; yields the folder of its run, and whether to train in bfloat16."""
     folder = folder_of(output)
     own = resume and is_interrupted(output)
     with claimed(output, replace=force or own):
         refuse_link(folder)
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)
-        bfloat16 = open_folder(material, folder, device, resume=resume)
-        place = Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
-        return finetune_locked(material, output, place)
+        yield folder, open_folder(material, folder, device, resume=resume)
 
 
 def finetune_locked(material: Material, output: Path, place: Workplace) -> Outcome:
@@ -149,16 +158,21 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
             record = calibrated(reader, record, fold.parts.validation, place.device, place.threads).record
         # Measured before calibration, which changes confidences but no text.
         model = replace(trained, record=record, card=card_of(material, trained, outcome))
-        if adapter is None:
-            save_model(model, output, bits=8)
-        else:
-            save_adapter(replace(adapter, card=model.card, record=model.record), output)
+        finish(model, adapter, output, place.folder)
         outcome = replace(outcome, model=model)
-        write_plan(place.folder, json.loads((place.folder / PLAN).read_text(encoding="utf-8")), finished=True)
-        clear(place.folder)
     else:
         discard(place.folder)
     return outcome
+
+
+def finish(model: Model, adapter: Adapter | None, output: Path, folder: Path) -> None:
+    """Write a result: the model, or its adapter with its card and its record; then clear the folder of its run."""
+    if adapter is None:
+        save_model(model, output, bits=8)
+    else:
+        save_adapter(replace(adapter, card=model.card, record=model.record), output)
+    write_plan(folder, json.loads((folder / PLAN).read_text(encoding="utf-8")), finished=True)
+    clear(folder)
 
 
 def errors(material: Material, model: Model, place: Workplace) -> list[Counts]:
@@ -304,20 +318,13 @@ def as_saved(
 ) -> tuple[Model, Adapter | None]:
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
-    Its n-grams and its rescorer, if it has them, also learn the lines it has learned, unless the rescorer diverges;
-    an adapter keeps those of its base model. It uses the decoder of the starting model, because few lines do not show
-    which one is better.
+    Its n-grams and its rescorer, if it has them, also learn the lines it has `learned`; an adapter keeps those of its
+    base model. It uses the decoder of the starting model, because few lines do not show which one is better.
     """
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
         texts = [sample.text for sample in learned]
-        kept = found_by(best).part_of_change
-        worded = with_language(best, texts)
-        try:
-            worded = with_rescorer(worded, texts, kept, place.device, bfloat16=place.bfloat16)
-        except DivergedError:  # it matters less than the rest
-            place.report("the rescorer diverged on these lines, so it stays as it was")
-        return replace(in_8_bits(worded), record=record), None
+        return replace(in_8_bits(knowing_texts(best, texts, place) if texts else best), record=record), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
@@ -325,6 +332,17 @@ def as_saved(
     start = material.start
     adapter = Adapter(halved, weights_hash(start.weights), path.name, best.card, record, without_record(start))
     return load_adapted(adapter, [path]), adapter
+
+
+def knowing_texts(model: Model, texts: Sequence[str], place: Workplace) -> Model:
+    """The model whose language models have learned the texts of its lines, unless its rescorer diverges."""
+    worded = with_language(model, texts)
+    try:
+        kept = found_by(model).part_of_change
+        return with_rescorer(worded, texts, kept, place.device, bfloat16=place.bfloat16)
+    except DivergedError:  # it matters less than the rest
+        place.report("the rescorer diverged on these lines, so it stays as it was")
+        return worded
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:

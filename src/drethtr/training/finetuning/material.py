@@ -101,8 +101,9 @@ class Material:
 
     @property
     def learned(self) -> tuple[Sample, ...]:
-        """The lines that the result has learned: in the end also those of validation, unless they were given."""
-        return self.parts.train if self.plan.validation else (*self.parts.train, *self.parts.validation)
+        """The lines that the result has learned: in the end also those of validation, unless given or without texts."""
+        apart = self.plan.validation or self.plan.own_readings
+        return self.parts.train if apart else (*self.parts.train, *self.parts.validation)
 
     @property
     def learns_further(self) -> bool:
@@ -127,12 +128,28 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
         ConfigError: if the alphabet has to change and cannot.
         MissingExtraError: if a package required for training is not installed.
     """
+    start = starting_model(plan)
+    named = (plan.validation, plan.data, plan.old_data)
+    return material_of(plan, start, *told_apart(*(open_all(names, pages) if names else [] for names in named)))
+
+
+def starting_model(plan: Plan) -> Model:
+    """The starting model of a plan.
+
+    Raises:
+        CheckpointError: if it cannot be used.
+        MissingExtraError: if a package required for training is not installed.
+    """
     for package in NEEDED:
         if find_spec(package) is None:
             raise MissingExtraError(package, "train")
-    start = load_model(Path(plan.model))
-    named = (plan.validation, plan.data, plan.old_data)
-    given, lines, older = told_apart(*(open_all(names, pages) if names else [] for names in named))
+    return load_model(Path(plan.model))
+
+
+def material_of(
+    plan: Plan, start: Model, given: Sequence[Sample], lines: Sequence[Sample], older: Sequence[Sample]
+) -> Material:
+    """The material of a plan from its opened lines: those given for validation, new and old ones; see `gather`."""
     parts = all_lines(lines, seed=plan.seed) if plan.cross_fit else split_lines(lines, given, seed=plan.seed)
     parts = drop_unreadable(parts, start.preparation, widest_line(start))
     earlier = split_old_lines(older, seed=plan.seed) if older else ((), ())
@@ -171,11 +188,17 @@ def all_lines(samples: Sequence[Sample], *, seed: int = 0) -> Parts:
     return parts_of(joined(shuffled_pages(kept, seed)), (), left_out)
 
 
+def divided(samples: Sequence[Sample], number: int, *, seed: int = 0) -> list[tuple[Sample, ...]]:
+    """The lines in this number of groups of about the same size; pages stay whole."""
+    groups: list[tuple[Sample, ...]] = [()] * number
+    for page in sorted(shuffled_pages(samples, seed), key=len, reverse=True):
+        groups = sorted([*groups[1:], groups[0] + page], key=len)
+    return groups
+
+
 def folds_of(parts: Parts, *, seed: int = 0) -> list[Parts]:
-    """The folds to measure on, about a third of the lines each, with the other lines to train on; pages stay whole."""
-    folds: list[tuple[Sample, ...]] = [()] * FOLDS
-    for page in sorted(shuffled_pages(parts.train, seed), key=len, reverse=True):
-        folds = sorted([*folds[1:], folds[0] + page], key=len)
+    """The folds to measure on, about a third of the lines each, with the other lines to train on."""
+    folds = divided(parts.train, FOLDS, seed=seed)
     others = (joined([*folds[:number], *folds[number + 1 :]]) for number in range(MEASURED))
     return [replace(parts, train=train, validation=fold) for train, fold in zip(others, folds, strict=False)]
 

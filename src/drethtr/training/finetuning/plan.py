@@ -18,6 +18,7 @@ class Plan:
     adapter         train a LoRA adapter only
     minimum_count   how often a new character must occur to be added
     drop_unused     remove characters that no text has
+    own_readings    the lines have no texts: learn what the model reads on them
     learning_curve  also train on a quarter and on half of the lines, to estimate the gain from more
     cross_fit       measure on lines read by models trained on the others, then train on all lines
     samples         lines seen in a training, over several epochs; default: depends on their number
@@ -31,6 +32,7 @@ class Plan:
     adapter: bool = False
     minimum_count: int = 2
     drop_unused: bool = False
+    own_readings: bool = False
     learning_curve: bool = False
     cross_fit: bool = False
     samples: int | None = None
@@ -42,5 +44,10 @@ class Plan:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
         if self.adapter and self.drop_unused:
             raise ConfigError("an adapter cannot change the alphabet; use either --adapter or --drop-unused")
+        if self.own_readings and (self.validation or self.learning_curve or self.cross_fit or self.drop_unused):
+            raise ConfigError(
+                "--own-readings learns lines without texts, on which nothing can be measured; leave out --validation, "
+                "--learning-curve, --cross-fit and --drop-unused"
+            )
         if self.cross_fit and (self.validation or self.learning_curve):
             raise ConfigError("--cross-fit measures on DATA itself; leave out --validation and --learning-curve")

@@ -29,6 +29,9 @@ FEW = 200
 PATIENCE = 3  # validations without a gain, of eight: fewer would end by chance on few lines
 VALIDATION_LINES = 200  # they only select weights; reading more, eight times, would take as long as training
 
+OWN_EFFORT = 0.5
+"""Share of these lines that is seen in each training on own readings, of which there are five."""
+
 ADAPTER_BYTES = 1_000_000
 HEADER_BYTES = 60_000
 """Upper limit of the names and shapes of an adapter's weights, its card and its calibration."""
@@ -78,7 +81,7 @@ def run_of(
     # The first layers see strokes, which other hands share; leaving them out saves a fifth of the time (LOG.md,
     # 2026-11-27).
     early = tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
-    whole = plan.samples or samples_for(lines)
+    whole = plan.samples or round(samples_for(lines) * (OWN_EFFORT if plan.own_readings else 1))
     # The last step may see more lines than planned, after which the rate would rise again.
     samples, warm_up = max(round(min(effort, 1) * whole), 1), whole // 10
     every = max(samples // VALIDATIONS, 1)

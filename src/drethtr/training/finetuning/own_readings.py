@@ -1,0 +1,147 @@
+"""learn_own_readings(material, output): learn a hand that nobody has transcribed (self-training).
+
+A model that learns what it reads itself becomes surer of its mistakes. So two models teach each other: each learns the
+readings of one half of the pages and then reads the other half, from which the next two start again. Their mistakes
+differ, and the language models of the careful search correct some of them before they are learned.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.datasets.open import AS_FOUND, open_all
+from drethtr.datasets.sample import Sample, told_apart
+from drethtr.evaluation.calibrate import as_sure_as, precisions
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.evaluation.reading import read_lines
+from drethtr.recognition.backends import CPU, resolve_device
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.training.finetuning.effect import trained_card
+from drethtr.training.finetuning.finetune import Found, Report, Workplace, as_saved, claimed_folder, finish, train_share
+from drethtr.training.finetuning.material import Material, divided, joined, material_of, shuffled_pages, starting_model
+from drethtr.training.finetuning.plan import Plan
+
+ROUNDS = 2
+"""A third one gains a twentieth at most (LOG.md, 2026-11-30, evening)."""
+
+LEAST, MOST = 200, 500
+"""Lines to learn from and to set confidences by, of random pages. More were not tried; with 95 lines of three hands,
+those of others were read with 13 instead of 9 % CER (LOG.md, 2026-11-30, evening)."""
+
+HALF = "round_{}_half_{}"
+
+WHOLE = Found(effort=1.0, part_of_change=1.0)
+"""Without transcriptions, nothing can be chosen."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The result: the model, and how many characters of lines it has not learned it reads otherwise than its start."""
+
+    model: Model
+    changed: Counts
+
+
+def gather_readings(
+    plan: Plan, samples: Sequence[Sample], *, device: str = CPU, threads: int | None = None
+) -> Material:
+    """The material of a plan for own readings: some of the lines, with the starting model's readings as their texts.
+
+    Raises:
+        CheckpointError: if the model cannot be used.
+        DataError: if lines cannot be used, or there are too few.
+        MissingExtraError: if a package required for training is not installed.
+    """
+    start = starting_model(plan)
+    lines, older = told_apart(samples, open_all(plan.old_data, AS_FOUND) if plan.old_data else [])
+    some = joined(shuffled_pages(lines, plan.seed))[:MOST]
+    if len(some) < LEAST:
+        raise DataError(
+            f"--own-readings needs at least {LEAST} lines of one hand or office, but there are {len(some)}; give more, "
+            "or transcribe 50 and leave out --own-readings"
+        )
+    return material_of(plan, start, (), with_readings(start, start, some, device, threads), older)
+
+
+def with_readings(
+    model: Model, start: Model, samples: Sequence[Sample], device: str, threads: int | None
+) -> tuple[Sample, ...]:
+    """The lines that a model trained from `start` can read, with its most careful readings as their texts.
+
+    Raises:
+        DataError: if it can read none.
+    """
+    careful = None if model.network.ctc is None else "careful"
+    reader = replace(model, record=start.record)
+    fastest = precisions(model, device)[-1]
+    recognizer = Recognizer(reader, careful, precision=fastest, device=device, threads=threads)
+    read = read_lines(recognizer, samples)
+    found = tuple(replace(sample, text=reading.text, clean=True) for sample, reading in read if reading.text.strip())
+    if not found:
+        raise DataError(f"the model reads nothing on {len(samples)} lines; transcribe some to learn from instead")
+    return found
+
+
+def learn_own_readings(
+    material: Material,
+    output: Path,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    device: str = "cpu",
+    threads: int | None = None,
+    workers: int = 1,
+    report: Report = lambda text: None,
+) -> Learned:
+    """Train a model on its own readings, and write it or an adapter to `output`; see `finetune` for the arguments.
+
+    Raises:
+        ConfigError: as `finetune`, like DataError.
+    """
+    with claimed_folder(material, output, device, resume=resume, force=force) as (folder, bfloat16):
+        place = Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
+        every = replace(material, parts=replace(material.parts, train=agreed(material, place)))
+        report(f"learning all {len(every.parts.train):,} lines")
+        # Its language models do not learn the readings, by which mistakes would become words.
+        trained, adapter = as_saved(every, (), train_share(every, 1.0, place, WHOLE), place)
+        report("shifting its confidences to those of the starting model")
+        others = every.parts.validation
+        record = as_sure_as(material.start, trained, others, device=place.device, threads=threads)
+        model = replace(trained, record=record, card=trained_card(every, trained, measured=0))
+        finish(model, adapter, output, folder)
+        return Learned(model, changed_between(material.start, model, others, place))
+
+
+def agreed(material: Material, place: Workplace) -> tuple[Sample, ...]:
+    """The lines with the readings of models that have learned others."""
+    halves = divided(material.parts.train, 2, seed=material.plan.seed)
+    if not all(halves):  # a single page
+        halves = [material.parts.train[number::2] for number in range(2)]
+    for number in range(ROUNDS):
+        place.report(f"two models learn from each other, round {number + 1} of {ROUNDS}")
+        models = [*trained_on(material, halves, place, number)]
+        halves = [
+            with_readings(model, material.start, half, place.device, place.threads)
+            for model, half in zip(reversed(models), halves, strict=True)
+        ]
+    return joined(halves)
+
+
+def trained_on(
+    material: Material, halves: Sequence[tuple[Sample, ...]], place: Workplace, number: int
+) -> Iterator[Model]:
+    """A model for each half, trained on it from the start."""
+    for name, half in zip("ab", halves, strict=True):
+        own = replace(place, folder=place.folder / HALF.format(number + 1, name))
+        yield train_share(replace(material, parts=replace(material.parts, train=half)), 1.0, own, WHOLE)
+
+
+def changed_between(start: Model, model: Model, samples: Sequence[Sample], place: Workplace) -> Counts:
+    """The characters that two models read differently."""
+    before, after = (
+        [line.reading.text for line in read_lines(Recognizer(one, device=place.device, threads=place.threads), samples)]
+        for one in (start, model)
+    )
+    return sum(score(before, after), Counts())
