@@ -55,6 +55,13 @@ def test_a_model_learns_what_it_reads(drethtr, data, tiny_path, tmp_path):
     assert not list(run.rglob("*.safetensors"))
 
 
+def test_an_adapter_learns_what_its_model_reads(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--adapter", "--model", tiny_path, "--output", output, *SHORT)
+    assert outcome.code == 0, outcome.err
+    assert Recognizer.load(output).model.card["fine_tuned"]["own_readings"]
+
+
 def test_each_half_is_read_by_the_model_of_the_other(material, tmp_path, monkeypatch):
     """Training is left out: the model of a half is one that reads it otherwise than the start."""
     places, start = [], material.start
