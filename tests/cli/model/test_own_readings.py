@@ -46,7 +46,7 @@ def test_a_model_learns_what_it_reads(drethtr, data, tiny_path, tmp_path):
     assert f"drethtr model compare {tiny_path} {output} LINES" in outcome.out
     model = load_model(output)
     told = model.card["fine_tuned"]
-    assert told["own_readings"] and (told["lines"], told["validation_lines"], told["samples"]) == (30, 0, 16)
+    assert told["own_readings"] and (told["lines"], told["validation_lines"], told["samples"]) == (30, 0, 5 * 16)
     assert "validation_after" not in told and "ő" not in model.tokenizer.characters
     run = output.with_suffix(".run")
     first, second = (open_all([str(run / f"round_1_half_{half}" / "*_lines.parquet")]) for half in "ab")

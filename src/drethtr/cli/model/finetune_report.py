@@ -7,7 +7,7 @@ from drethtr.cli.reports import figure, table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
-from drethtr.recognition.model.file import SHIPPED
+from drethtr.recognition.model.file import SHIPPED, Model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.training.finetuning import Estimate, Learned, Material, Outcome
 from drethtr.training.finetuning.effect import LearningCurve
@@ -77,7 +77,7 @@ def time_needed(estimate: Estimate) -> str:
 def summary(material: Material, outcome: Outcome, output: Path) -> str:
     """The result, as text."""
     lines = [
-        f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
+        heading(outcome.model, output),
         rates_of(outcome),
         how_measured(material, output),
         *forgotten(material, outcome),
@@ -90,12 +90,17 @@ def summary(material: Material, outcome: Outcome, output: Path) -> str:
     return "\n".join(lines)
 
 
+def heading(model: Model, output: Path) -> str:
+    """The file of a result, its size and the time of its training."""
+    return f"{output}: {output.stat().st_size / 1e6:.1f} MB, {model.card['fine_tuned']['minutes']:.1f} minutes"
+
+
 def learned_text(material: Material, learned: Learned, output: Path) -> str:
     """The result of learning own readings, as text."""
     start = ":" if material.plan.model == str(SHIPPED) else material.plan.model
     return "\n".join(
         [
-            f"{output}: {output.stat().st_size / 1e6:.1f} MB",
+            heading(learned.model, output),
             f"It reads {100 * learned.changed.cer:.1f} % of the characters differently, on the "
             f"{len(material.parts.validation):,} lines that it has not learned. How many of them are better can only "
             f"be measured on transcribed lines: drethtr model compare {start} {output} LINES",

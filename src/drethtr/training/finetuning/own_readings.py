@@ -16,7 +16,7 @@ from drethtr.evaluation.calibrate import as_sure_as, precisions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.evaluation.reading import read_lines
 from drethtr.recognition.backends import CPU, resolve_device
-from drethtr.recognition.model.file import Model
+from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning.effect import trained_card
 from drethtr.training.finetuning.finetune import Found, Report, Workplace, as_saved, claimed_folder, finish, train_share
@@ -104,8 +104,11 @@ def learn_own_readings(
         place = Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
         every = replace(material, parts=replace(material.parts, train=agreed(material, place)))
         report(f"learning all {len(every.parts.train):,} lines")
+        last = train_share(every, 1.0, place, WHOLE)
+        cards = [load_model(path).card for path in folder.rglob("*_lines.safetensors")]
+        spent = {name: sum(card[name] for card in cards) for name in ("samples", "hours")}
         # Its language models do not learn the readings, by which mistakes would become words.
-        trained, adapter = as_saved(every, (), train_share(every, 1.0, place, WHOLE), place)
+        trained, adapter = as_saved(every, (), replace(last, card={**last.card, **spent}), place)
         report("shifting its confidences to those of the starting model")
         others = every.parts.validation
         record = as_sure_as(material.start, trained, others, device=place.device, threads=threads)
