@@ -83,8 +83,8 @@ class FinetuneOptions:
         bool,
         typer.Option(
             "--own-readings",
-            help="DATA need no transcriptions: learn from the model's own careful readings, of at most "
-            "500 lines. For a hand that it reads with few errors.",
+            help="DATA need no transcriptions: learn the model's own careful readings of 200 to 500 lines of one hand "
+            "or office.",
         ),
     ] = False
     samples: Annotated[
