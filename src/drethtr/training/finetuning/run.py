@@ -29,8 +29,11 @@ FEW = 200
 PATIENCE = 3  # validations without a gain, of eight: fewer would end by chance on few lines
 VALIDATION_LINES = 200  # they only select weights; reading more, eight times, would take as long as training
 
-OWN_EFFORT = 0.5
-"""Share of these lines that is seen in each training on own readings, of which there are five."""
+OWN_EFFORT = 0.25
+"""Share of these lines that is seen in each of the five trainings on own readings.
+
+With half, other lines are read as well, but confidences are worse and more of other hands is forgotten (LOG.md,
+2026-11-30, evening)."""
 
 ADAPTER_BYTES = 1_000_000
 HEADER_BYTES = 60_000
