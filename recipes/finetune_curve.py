@@ -28,7 +28,7 @@ from drethtr.datasets.sample import Sample, clean_lines
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.evaluation.metrics import Rates
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.training.finetuning import Plan, finetune, gather
+from drethtr.training.finetuning import Plan, finetune, gather, workplace
 from drethtr.training.finetuning.material import joined, shuffled_pages
 
 
@@ -114,7 +114,9 @@ def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> 
     store_parquet(lines, data)
     begun = time.process_time()
     plan = Plan(data=(str(data),), model=str(model), adapter=adapter)
-    better = finetune(gather(plan), result, force=True, workers=0).better
+    material = gather(plan)
+    with workplace(material, result, force=True, workers=0) as place:
+        better = finetune(material, result, place).better
     minutes = (time.process_time() - begun) / 60
     if not better:  # nothing was written
         recognizer = Recognizer.load(model)

@@ -118,7 +118,22 @@ def test_lines_on_which_nothing_is_read_teach_nothing(material):
     silent.weights["ctc.refine.bias"] = np.full_like(silent.weights["ctc.refine.bias"], -1e4)
     silent.weights["ctc.refine.bias"][BLANK :: material.start.tokenizer.size] = 1e4
     with pytest.raises(DataError, match="the model reads nothing on 30 lines"):
-        own_readings.with_readings(silent, silent, material.parts.train, "cpu", 1)
+        own_readings.with_readings(silent, material.parts.train, "cpu", 1)
+
+
+def test_what_is_not_drawn_is_told_and_what_is_forgotten_measured(drethtr, data, tiny_path, tmp_path, monkeypatch):
+    rows = data.read_text(encoding="utf-8").splitlines(keepends=True)
+    old, new, output = data.with_name("old.jsonl"), data.with_name("new.jsonl"), tmp_path / "mine.safetensors"
+    monkeypatch.setattr(sys.modules[own_readings.__name__], "LEAST", 12)
+    monkeypatch.setattr(sys.modules[own_readings.__name__], "MOST", 12)
+    monkeypatch.setattr("drethtr.training.finetuning.material.MIN_LINES", 10)
+    new.write_text("".join(rows[:18]), encoding="utf-8")
+    old.write_text("".join(rows[18:]), encoding="utf-8")
+    outcome = drethtr("finetune", new, "--old-data", old, "--model", tiny_path, "--output", output, *SHORT)
+    assert outcome.code == 0, outcome.err
+    assert "Left out: 6 beyond the 12 drawn." in outcome.out
+    assert "old lines to mix in" in outcome.out and "old lines not used for training, CER" in outcome.out
+    assert "old_data_after" in load_model(output).card["fine_tuned"]
 
 
 def test_too_few_lines_are_refused(drethtr, data, tiny_path, tmp_path, monkeypatch):

@@ -200,21 +200,22 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
     if options.dry_run:
         echo(time_needed(finetuning.estimate(material, device, options.threads)))
         return True
-    own = options.own_readings
-    with stopping_run(folder_of(options.output)):
-        outcome = (finetuning.learn_own_readings if own else finetuning.finetune)(
-            material,
-            options.output,
-            resume=options.resume,
-            force=options.force,
-            device=device,
-            threads=options.threads,
-            workers=options.workers,
-            report=report,
-        )
-    if isinstance(outcome, finetuning.Learned):
-        echo(learned_text(material, outcome, options.output))
-        return True
+    opened = finetuning.workplace(
+        material,
+        options.output,
+        resume=options.resume,
+        force=options.force,
+        device=device,
+        threads=options.threads,
+        workers=options.workers,
+        report=report,
+    )
+    with stopping_run(folder_of(options.output)), opened as place:
+        if options.own_readings:
+            learned = finetuning.learn_own_readings(material, options.output, place)
+            echo(learned_text(material, learned, options.output))
+            return True
+        outcome = finetuning.finetune(material, options.output, place)
     text = summary if outcome.better else nothing_better
     echo(text(material, outcome, options.output), err=not outcome.better)
     return outcome.better
@@ -233,7 +234,7 @@ def gathered(options: FinetuneOptions, device: str) -> "Material":
     if plan.own_readings:
         lines = open_untranscribed(plan.data, pages)
         report("reading the lines with the starting model")
-        material = finetuning.gather_readings(plan, lines, device=device, threads=options.threads)
+        material = finetuning.gather_readings(plan, lines, pages, device=device, threads=options.threads)
     else:
         material = finetuning.gather(plan, pages)
         report_remarks((*material.parts.train, *material.parts.validation))

@@ -85,14 +85,20 @@ def summary(material: Material, outcome: Outcome, output: Path) -> str:
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
     lines += calibration_of(material, outcome)
-    lines.append(f"Read with it: drethtr transcribe SCANS --model {output}")
-    lines.append(f"{folder_of(output)} contains the split lines and training metrics; it can be deleted.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *closing(output)])
 
 
 def heading(model: Model, output: Path) -> str:
     """The file of a result, its size and the time of its training."""
     return f"{output}: {output.stat().st_size / 1e6:.1f} MB, {model.card['fine_tuned']['minutes']:.1f} minutes"
+
+
+def closing(output: Path) -> list[str]:
+    """What to do with the files of a result."""
+    return [
+        f"Read with it: drethtr transcribe SCANS --model {output}",
+        f"{folder_of(output)} contains the split lines and training metrics; it can be deleted.",
+    ]
 
 
 def learned_text(material: Material, learned: Learned, output: Path) -> str:
@@ -107,8 +113,8 @@ def learned_text(material: Material, learned: Learned, output: Path) -> str:
             "Its confidences are as high on average as those of the starting model, since no errors could be counted."
             if learned.model.record.calibrations
             else "Confidences are not calibrated, as in the starting model.",
-            "Other hands may be read worse than before.",
-            f"Read with it: drethtr transcribe SCANS --model {output}",
+            *forgotten(material, learned),
+            *closing(output),
         ]
     )
 
@@ -140,7 +146,7 @@ def how_measured(material: Material, output: Path) -> str:
     )
 
 
-def forgotten(material: Material, outcome: Outcome) -> list[str]:
+def forgotten(material: Material, outcome: Outcome | Learned) -> list[str]:
     """How much the model forgot of other hands: the share of the change that was kept, and the CER on old lines."""
     kept = outcome.model.card["fine_tuned"]["part_of_change"]
     lines = []

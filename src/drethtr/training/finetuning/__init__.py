@@ -1,12 +1,13 @@
 """Fine-tune a trained model on your own lines, from fifty to a few thousand of them.
 
 material = gather(plan)
-outcome = finetune(material, Path("mine.safetensors"))
+with workplace(material, output) as place:
+    outcome = finetune(material, output, place)
 """
 
 from drethtr.training.finetuning.effect import Outcome
 from drethtr.training.finetuning.estimate import Estimate, estimate
-from drethtr.training.finetuning.finetune import finetune
+from drethtr.training.finetuning.finetune import finetune, workplace
 from drethtr.training.finetuning.material import Material, gather
 from drethtr.training.finetuning.own_readings import Learned, gather_readings, learn_own_readings
 from drethtr.training.finetuning.plan import Plan
@@ -22,4 +23,5 @@ __all__ = [
     "gather",
     "gather_readings",
     "learn_own_readings",
+    "workplace",
 ]

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -195,16 +194,17 @@ class Outcome:
 
 def card_of(material: Material, trained: Model, outcome: Outcome) -> dict[str, Any]:
     """The card of a fine-tuned model; the card of `trained` so far has the training time."""
-    forgotten = outcome.forgotten
-    old = {} if forgotten is None else {"old_data_before": forgotten.overall.a, "old_data_after": forgotten.overall.b}
     validation = {"validation_before": plain(outcome.before), "validation_after": plain(outcome.after)}
     measured = validation | {"change": change_of(outcome), "convention": CONVENTION}
-    return trained_card(material, trained, outcome.change.lines, measured | old)
+    return trained_card(material, trained, outcome.change.lines, **measured, **rates_of(outcome.forgotten))
 
 
-def trained_card(
-    material: Material, trained: Model, measured: int, results: Mapping[str, Any] = MappingProxyType({})
-) -> dict[str, Any]:
+def rates_of(forgotten: Forgotten | None) -> dict[str, float]:
+    """The entries of a card about old lines."""
+    return {} if forgotten is None else {"old_data_before": forgotten.overall.a, "old_data_after": forgotten.overall.b}
+
+
+def trained_card(material: Material, trained: Model, measured: int, **results: Any) -> dict[str, Any]:
     """The card of a model trained on the material, with the results on the number of lines it was measured on."""
     start = material.start.card
     name = start.get("name", Path(material.plan.model).stem)

@@ -17,8 +17,8 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.stream import PackedBatch
 from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
-from drethtr.training.finetuning.material import Material, divided
-from drethtr.training.finetuning.own_readings import ROUNDS
+from drethtr.training.finetuning.material import Material
+from drethtr.training.finetuning.own_readings import ROUNDS, halves_of
 from drethtr.training.finetuning.run import further_run_of, run_of
 from drethtr.training.loop import batches_of, initial_progress, make_learner, step_counts, train_step
 from drethtr.training.run import RunConfig
@@ -74,11 +74,11 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     # All validation lines are read by the starting model, by the new ones (each line by that of its fold), and to
     # calibrate.
     rounds = 1 + (1 if crossed else len(runs)) + passes(material.start, len(lines), device=device)
-    read = rounds * len(lines) + 2 * len(material.remembered)
+    read = rounds * len(lines)
     if own:
         decoders = 1 + len(material.start.record.calibrations)
         read = ROUNDS * CAREFUL * len(material.parts.train) + 2 * decoders * len(lines)
-    return Estimate(samples, training, read * usual)
+    return Estimate(samples, training, (read + 2 * len(material.remembered)) * usual)
 
 
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:
@@ -96,7 +96,7 @@ def runs_of(material: Material, folder: Path) -> list[RunConfig]:
 def trainings(material: Material) -> list[Sequence[Sample]]:
     """The lines of each training of a plan."""
     if material.plan.own_readings:
-        return [*ROUNDS * divided(material.parts.train, 2), material.parts.train]
+        return [*ROUNDS * halves_of(material), material.parts.train]
     if material.plan.cross_fit:
         return [*(fold.parts.train for fold in material.folds()), material.parts.train]
     return [material.some(share) for share in (SHARES if material.plan.learning_curve else SHARES[-1:])]

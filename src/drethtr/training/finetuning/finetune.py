@@ -1,4 +1,4 @@
-"""finetune(material, output): the whole of fine-tuning, top to bottom.
+"""finetune(material, output, place): the whole of fine-tuning, top to bottom.
 
 Intermediate files are in a folder beside the result, `mine.run` for `mine.safetensors`: the split lines, and a training
 run for each share of them. An interrupted run continues from there.
@@ -85,7 +85,8 @@ class Workplace:
         return load_model(train(run, folder, resume=True, device=self.device, workers=self.workers))
 
 
-def finetune(
+@contextmanager
+def workplace(
     material: Material,
     output: Path,
     *,
@@ -95,8 +96,8 @@ def finetune(
     threads: int | None = None,
     workers: int = 1,
     report: Report = lambda text: None,
-) -> Outcome:
-    """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter.
+) -> Iterator[Workplace]:
+    """Lock a result against other programs, and open the folder of its run.
 
     Args:
         resume: Continue an interrupted run beside `output`.
@@ -109,28 +110,18 @@ def finetune(
         ConfigError: if there is such a run and both are false, or it has other lines or options.
         DataError: if another program is writing it, or has written it and `force` is false.
     """
-    with claimed_folder(material, output, device, resume=resume, force=force) as (folder, bfloat16):
-        return finetune_locked(
-            material, output, Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
-        )
-
-
-@contextmanager
-def claimed_folder(
-    material: Material, output: Path, device: str, *, resume: bool, force: bool
-) -> Iterator[tuple[Path, bool]]:
-    """Lock a result against other programs; yields the folder of its run, and whether to train in bfloat16."""
     folder = folder_of(output)
     own = resume and is_interrupted(output)
     with claimed(output, replace=force or own):
         refuse_link(folder)
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)
-        yield folder, open_folder(material, folder, device, resume=resume)
+        bfloat16 = open_folder(material, folder, device, resume=resume)
+        yield Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
 
 
-def finetune_locked(material: Material, output: Path, place: Workplace) -> Outcome:
-    """Do what `finetune` does; the caller has locked the output against other programs."""
+def finetune(material: Material, output: Path, place: Workplace) -> Outcome:
+    """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter."""
     folds = material.folds()
     lines = [line for fold in folds for line in fold.parts.validation]
     pages = pages_of(lines)

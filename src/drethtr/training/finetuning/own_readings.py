@@ -1,25 +1,27 @@
-"""learn_own_readings(material, output): learn a hand that nobody has transcribed (self-training).
+"""learn_own_readings(material, output, place): learn a hand that nobody has transcribed (self-training).
 
 A model that learns what it reads itself becomes surer of its mistakes. So two models teach each other: each learns the
 readings of one half of the pages and then reads the other half, from which the next two start again. Their mistakes
 differ, and the language models of the careful search correct some of them before they are learned.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.open import AS_FOUND, open_all
 from drethtr.datasets.sample import Sample, told_apart
 from drethtr.evaluation.calibrate import as_sure_as, precisions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.evaluation.reading import read_lines
-from drethtr.recognition.backends import CPU, resolve_device
+from drethtr.recognition.backends import CPU
 from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.training.finetuning.effect import trained_card
-from drethtr.training.finetuning.finetune import Found, Report, Workplace, as_saved, claimed_folder, finish, train_share
+from drethtr.training.finetuning.effect import Forgotten, rates_of, trained_card
+from drethtr.training.finetuning.finetune import Found, Workplace, as_saved, finish, forgotten_by, train_share
 from drethtr.training.finetuning.material import Material, divided, joined, material_of, shuffled_pages, starting_model
 from drethtr.training.finetuning.plan import Plan
 
@@ -38,16 +40,24 @@ WHOLE = Found(effort=1.0, part_of_change=1.0)
 
 @dataclass(frozen=True)
 class Learned:
-    """The result: the model, and how many characters of lines it has not learned it reads otherwise than its start."""
+    """The result of learning own readings.
+
+    changed    the characters of lines it has not learned that it reads otherwise than its start
+    forgotten  the changes on old lines that were not trained on; None without `--old-data`
+    """
 
     model: Model
     changed: Counts
+    forgotten: Forgotten | None
 
 
 def gather_readings(
-    plan: Plan, samples: Sequence[Sample], *, device: str = CPU, threads: int | None = None
+    plan: Plan, samples: Sequence[Sample], pages: Pages = AS_FOUND, *, device: str = CPU, threads: int | None = None
 ) -> Material:
     """The material of a plan for own readings: some of the lines, with the starting model's readings as their texts.
+
+    Args:
+        pages: How PAGE and ALTO files of the old data are read.
 
     Raises:
         CheckpointError: if the model cannot be used.
@@ -55,28 +65,30 @@ def gather_readings(
         MissingExtraError: if a package required for training is not installed.
     """
     start = starting_model(plan)
-    lines, older = told_apart(samples, open_all(plan.old_data, AS_FOUND) if plan.old_data else [])
-    some = joined(shuffled_pages(lines, plan.seed))[:MOST]
-    if len(some) < LEAST:
+    lines, older = told_apart(samples, open_all(plan.old_data, pages) if plan.old_data else [])
+    drawn = joined(shuffled_pages(lines, plan.seed))[:MOST]
+    if len(drawn) < LEAST:
         raise DataError(
-            f"--own-readings needs at least {LEAST} lines of one hand or office, but there are {len(some)}; give more, "
-            "or transcribe 50 and leave out --own-readings"
+            f"--own-readings needs at least {LEAST} lines of one hand or office, but there are {len(drawn)}; give "
+            "more, or transcribe 50 and leave out --own-readings"
         )
-    return material_of(plan, start, (), with_readings(start, start, some, device, threads), older)
+    read = with_readings(start, drawn, device, threads)
+    material = material_of(plan, start, (), read, older)
+    left_out = Counter(material.parts.left_out)
+    left_out[f"beyond the {MOST} drawn"] = len(lines) - len(drawn)
+    left_out["on which nothing is read"] = len(drawn) - len(read)
+    return replace(material, parts=replace(material.parts, left_out=+left_out))
 
 
-def with_readings(
-    model: Model, start: Model, samples: Sequence[Sample], device: str, threads: int | None
-) -> tuple[Sample, ...]:
-    """The lines that a model trained from `start` can read, with its most careful readings as their texts.
+def with_readings(model: Model, samples: Sequence[Sample], device: str, threads: int | None) -> tuple[Sample, ...]:
+    """The lines that a model can read, with its most careful readings as their texts.
 
     Raises:
         DataError: if it can read none.
     """
     careful = None if model.network.ctc is None else "careful"
-    reader = replace(model, record=start.record)
     fastest = precisions(model, device)[-1]
-    recognizer = Recognizer(reader, careful, precision=fastest, device=device, threads=threads)
+    recognizer = Recognizer(model, careful, precision=fastest, device=device, threads=threads)
     read = read_lines(recognizer, samples)
     found = tuple(replace(sample, text=reading.text, clean=True) for sample, reading in read if reading.text.strip())
     if not found:
@@ -84,49 +96,39 @@ def with_readings(
     return found
 
 
-def learn_own_readings(
-    material: Material,
-    output: Path,
-    *,
-    resume: bool = False,
-    force: bool = False,
-    device: str = "cpu",
-    threads: int | None = None,
-    workers: int = 1,
-    report: Report = lambda text: None,
-) -> Learned:
-    """Train a model on its own readings, and write it or an adapter to `output`; see `finetune` for the arguments.
+def learn_own_readings(material: Material, output: Path, place: Workplace) -> Learned:
+    """Train a model on its own readings, and write it or an adapter to `output`."""
+    every = replace(material, parts=replace(material.parts, train=agreed(material, place)))
+    place.report(f"learning all {len(every.parts.train):,} lines")
+    last = train_share(every, 1.0, place, WHOLE)
+    cards = [load_model(path).card for path in place.folder.rglob("*_lines.safetensors")]
+    spent = {name: sum(card[name] for card in cards) for name in ("samples", "hours")}
+    # Its language models do not learn the readings, by which mistakes would become words.
+    trained, adapter = as_saved(every, (), replace(last, card={**last.card, **spent}), place)
+    forgotten = forgotten_by(material, trained, place)
+    place.report("shifting its confidences to those of the starting model")
+    others = every.parts.validation
+    record = as_sure_as(material.start, trained, others, device=place.device, threads=place.threads)
+    model = replace(trained, record=record, card=trained_card(every, trained, 0, **rates_of(forgotten)))
+    finish(model, adapter, output, place.folder)
+    return Learned(model, changed_between(material.start, model, others, place), forgotten)
 
-    Raises:
-        ConfigError: as `finetune`, like DataError.
-    """
-    with claimed_folder(material, output, device, resume=resume, force=force) as (folder, bfloat16):
-        place = Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
-        every = replace(material, parts=replace(material.parts, train=agreed(material, place)))
-        report(f"learning all {len(every.parts.train):,} lines")
-        last = train_share(every, 1.0, place, WHOLE)
-        cards = [load_model(path).card for path in folder.rglob("*_lines.safetensors")]
-        spent = {name: sum(card[name] for card in cards) for name in ("samples", "hours")}
-        # Its language models do not learn the readings, by which mistakes would become words.
-        trained, adapter = as_saved(every, (), replace(last, card={**last.card, **spent}), place)
-        report("shifting its confidences to those of the starting model")
-        others = every.parts.validation
-        record = as_sure_as(material.start, trained, others, device=place.device, threads=threads)
-        model = replace(trained, record=record, card=trained_card(every, trained, measured=0))
-        finish(model, adapter, output, folder)
-        return Learned(model, changed_between(material.start, model, others, place))
+
+def halves_of(material: Material) -> list[tuple[Sample, ...]]:
+    """The lines to learn, by whole pages or, if there is only one, every other line."""
+    lines = material.parts.train
+    halves = divided(lines, 2, seed=material.plan.seed)
+    return halves if all(halves) else [lines[::2], lines[1::2]]
 
 
 def agreed(material: Material, place: Workplace) -> tuple[Sample, ...]:
     """The lines with the readings of models that have learned others."""
-    halves = divided(material.parts.train, 2, seed=material.plan.seed)
-    if not all(halves):  # a single page
-        halves = [material.parts.train[number::2] for number in range(2)]
+    halves = halves_of(material)
     for number in range(ROUNDS):
         place.report(f"two models learn from each other, round {number + 1} of {ROUNDS}")
         models = [*trained_on(material, halves, place, number)]
         halves = [
-            with_readings(model, material.start, half, place.device, place.threads)
+            with_readings(replace(model, record=material.start.record), half, place.device, place.threads)
             for model, half in zip(reversed(models), halves, strict=True)
         ]
     return joined(halves)
