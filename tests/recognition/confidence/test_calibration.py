@@ -8,7 +8,12 @@ import pytest
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.confidence.calibration import Calibration, character_features, word_features
+from drethtr.recognition.confidence.calibration import (
+    Calibration,
+    calibrated_characters,
+    character_features,
+    word_features,
+)
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
@@ -76,36 +81,50 @@ def test_a_character_is_less_sure_on_a_line_that_reads_badly():
 
 
 def test_features_of_characters_by_hand():
-    """Log-odds, margin, agreement, entropy; then log(mean entropy + 0.01) and the share that agrees, of the line."""
-    characters = (
-        Character("a", 0.9, 0, 1, Evidence(0.75, margin=14.0, agrees=False, entropy=0.3)),
-        Character("b", 0.9, 1, 2, Evidence(0.5, margin=-0.5, entropy=0.08)),
-    )
-    line = [np.log(0.2), 0.5]
-    expected = [[np.log(3), 10.0, 0.0, 0.3, *line], [0.0, -0.5, 1.0, 0.08, *line]]
-    np.testing.assert_allclose(character_features(characters), expected)
+    """A surprise counts 8 nats at most, for its character and the three before it; neighbors are three on each side."""
+    evidence = [Evidence(0.75, margin=14.0, agrees=False, entropy=0.3, surprise=1.0), *[Evidence(0.5)] * 3]
+    evidence.append(Evidence(0.25, margin=-0.5, entropy=0.2, surprise=30.0))
+    characters = tuple(Character("a", 0.9, n, n + 1, known) for n, known in enumerate(evidence))
+    features = character_features(characters)
+    line = [np.log(0.1 + 0.01), 0.8]
+    own, squares = [np.log(3), 10.0, 0.0, 0.3], [np.log(3) ** 2, 100.0, 0.25**2]
+    np.testing.assert_allclose(features[0], [*own, *line, 0.25, *squares, np.log(3) / 4, 0.0], atol=1e-12)
+    own, squares = [-np.log(3), -0.5, 1.0, 0.2], [np.log(3) ** 2, 0.25, 64.0]
+    np.testing.assert_allclose(features[4], [*own, *line, 8.0, *squares, -np.log(3) / 4, 0.0], atol=1e-12)
+    np.testing.assert_allclose(features[:, 6], [0.25, 2.0, 8 / 3, 4.0, 8.0])
+    np.testing.assert_allclose(features[:, 10], [np.log(3) / 4, 0.0, 0.0, 0.0, -np.log(3) / 4], atol=1e-12)
 
 
 def test_features_of_words_by_hand():
-    """Of `ab c`: least log-odds, log-probability inside and of the spaces, log of the length, entropy, mean surprise.
+    """Of `ab c`: least log-odds, log-probability inside and of the spaces, log of the length, entropy, mean surprise,
+    log-odds of the mean, and the line's mean log-odds before calibration.
 
     A surprise counts 8 nats at most, and that of the space after a word counts to it.
     """
     sure, entropies, surprises = (0.75, 0.5, 0.25, 0.5), (0.1, 0.2, 0.4, 0.8), (1.0, 5.0, 30.0, 2.0)
     characters = tuple(
-        Character(text, p, n, n + 1, Evidence(p, entropy=entropy, surprise=lost))
+        Character(text, p, n, n + 1, Evidence(0.8, entropy=entropy, surprise=lost))
         for n, (text, p, entropy, lost) in enumerate(zip("ab c", sure, entropies, surprises, strict=True))
     )
+    line = np.log(4)
     expected = [
-        [0.0, np.log(0.75 * 0.5), np.log(0.25), np.log(2), 0.3, (1.0 + 5.0 + 8.0) / 3],
-        [0.0, np.log(0.5), np.log(0.25), 0.0, 0.8, 2.0],
+        [0.0, np.log(0.75 * 0.5), np.log(0.25), np.log(2), 0.3, (1.0 + 5.0 + 8.0) / 3, np.log(0.625 / 0.375), line],
+        [0.0, np.log(0.5), np.log(0.25), 0.0, 0.8, 2.0, 0.0, line],
     ]
     np.testing.assert_allclose(word_features(characters), expected)
 
 
+def test_a_calibration_of_an_earlier_version_judges_as_it_did():
+    """Its six weights are for the first six features."""
+    characters = calibrated_characters(reading().characters, BOTH.characters)
+    first = OF_CHARACTERS(character_features(reading().characters)[:, :6])
+    assert [character.confidence for character in characters] == first.tolist()
+    assert BOTH(reading()).word_confidences == tuple(OF_WORDS(word_features(characters)[:, :6]).tolist())
+
+
 @pytest.mark.parametrize("part", ["characters", "words"])
 def test_a_calibration_with_other_features_is_refused(part):
-    with pytest.raises(ConfigError, match=f"{part} must have 6 weights, not 3"):
+    with pytest.raises(ConfigError, match=f"{part} must have (8|12) weights, not 3"):
         replace(BOTH, **{part: Logistic(0.0, (1.0,) * 3)})
 
 

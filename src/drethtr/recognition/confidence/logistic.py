@@ -41,8 +41,8 @@ class Logistic:
             raise ConfigError("bias and weights must be finite")
 
     def score(self, features: Floats) -> Floats:
-        """Log-odds (N,) of features (N, F)."""
-        scores: Floats = self.bias + features @ np.array(self.weights)
+        """Log-odds (N,) of features (N, F); those beyond the weights, which came with a later version, are ignored."""
+        scores: Floats = self.bias + features[:, : len(self.weights)] @ np.array(self.weights)
         return scores
 
     def __call__(self, features: Floats) -> Floats:
