@@ -146,7 +146,7 @@ def test_reading_a_page_anew_takes_no_quadratic_time():
         file = PageFile.parse(page_xml(line * (size // len(line))).encode(), "a.xml")
         lines = [replace(line, baseline=((1, 1), (5, 1)), transcription=Transcription("a")) for line in file.page.lines]
         file.with_lines(lines)
-        PageFile.parse(page_xml("").encode(), "a.xml").with_new_lines(lines, None)
+        PageFile.parse(page_xml("").encode(), "a.xml").with_lines_after({None: lines})
 
     assert grows_evenly(change)
 

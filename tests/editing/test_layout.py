@@ -63,7 +63,7 @@ def with_lines(file, *places, texts=None, quarters=0):
         )
         for number, (left, right, y) in enumerate(places)
     ]
-    file = file.with_new_lines(new, "l3")
+    file = file.with_lines_after({"l3": new})
     for line in ("l0", "l1", "l2", "l3"):
         file = file.without_lines([line])
     return file

@@ -184,10 +184,6 @@ class PageFile:
         """
         return self.edited(self.new_editor().set_tags(self.element(line_id), tags))
 
-    def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
-        """The file with new lines after one that it has, as `with_lines_after`."""
-        return self.with_lines_after({after: lines})
-
     def with_lines_after(self, new: Mapping[str | None, Sequence[TextLine]]) -> Self:
         """The file with new lines after lines that it has, in their regions; those after None are its first.
 
@@ -325,10 +321,6 @@ class PageFile:
         """
         data = self.markup.encode(text.encode())
         return self.parse(data, self.name, self.image, lambda _: self.orientation).following(self)
-
-    def text(self) -> str:
-        """The file as UTF-8 text, for comparisons."""
-        return self.markup.utf8.decode()
 
     def in_units(self, line: TextLine) -> TextLine:
         """A line with its coordinates in units of the file instead of pixels."""

@@ -56,8 +56,8 @@ class Draw(Action):
             line = replace(line, polygon=context.outline(line, file))
         after = self.after or neighbor_before(file.page.lines, line.baseline or line.polygon or ())
         new = replace(line, id=file.free_id("line"))
-        note = Change(context.page_id, new.id, self.name, None, "", None)
-        return Changed(file.with_new_lines([new], after), (new.id,), (note,))
+        note = Change(new.id, self.name, new="")
+        return Changed(file.with_lines_after({after: [new]}), (new.id,), (note,))
 
 
 @dataclass(frozen=True)

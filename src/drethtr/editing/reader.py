@@ -246,7 +246,7 @@ class Reader:
                 return Changed(opened.file, (), ())
             ids = self.workspace.for_new_lines(opened).new_editor().ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
-            return Changed(opened.file.with_new_lines(new, None), (), notes_of(page, new))
+            return Changed(opened.file.with_lines_after({None: new}), (), notes_of(new))
 
         self.workspace.change(page.id, work, {}, model=model)
 

@@ -55,7 +55,7 @@ class Replace(Action):
         # them.
         changed = file
         if new:
-            changed = changed.with_new_lines(new, line_before(gone, new, file.page))
+            changed = changed.with_lines_after({line_before(gone, new, file.page): new})
         if gone:
             changed = changed.without_lines({line.id for line in gone})
         if new and self.box is None:
