@@ -9,7 +9,7 @@ from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import PageWord, Review
-from drethtr.editing.changes import LineEdit, PageContext, carry_over, edit_line
+from drethtr.editing.changes import LineEdit, carry_over, edit_line
 
 
 @pytest.fixture(params=("page", "alto"))
@@ -22,7 +22,7 @@ def no_outline(line, file):
 
 
 def edited(file, line, **values):
-    return edit_line(file, line, LineEdit(**values), PageContext("p", True, no_outline)).file
+    return edit_line(file, line, LineEdit(**values), no_outline).file
 
 
 def test_a_moved_baseline_of_a_read_line_is_to_be_read_and_a_persons_text_stays(file):

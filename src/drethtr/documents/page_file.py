@@ -23,7 +23,7 @@ from drethtr.base.version import __version__
 from drethtr.documents.editor import Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply, clean
 from drethtr.documents.page import Page, Parsed, Region, TextLine
-from drethtr.documents.read import Dialect, parse_page
+from drethtr.documents.read import Dialect, made_here, parse_page
 from drethtr.documents.transcription import PageWord, Tag, Transcription
 
 EDITED = "edited with drethtr "
@@ -86,6 +86,11 @@ class PageFile:
     def page(self) -> Page:
         """The page that the file describes, in pixels of its image."""
         return self.parsed.page.on_image(*self.image, self.orientation) if self.image else self.parsed.page
+
+    @cached_property
+    def made_here(self) -> bool:
+        """Whether drethtr created the file, not only edited it."""
+        return made_here(self.data)
 
     @cached_property
     def lines(self) -> Mapping[str, TextLine]:

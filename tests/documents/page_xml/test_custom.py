@@ -10,7 +10,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.page_xml.custom import Moved, Passage, moved, names_of, passage_of, without_tags
 from drethtr.documents.page_xml.reader import NAMESPACES
 from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
-from drethtr.editing.changes import LineEdit, PageContext, edit_line
+from drethtr.editing.changes import LineEdit, edit_line
 
 WORDS = st.lists(st.text("abcdeé", min_size=1, max_size=6), min_size=1, max_size=8, unique=True)
 
@@ -128,7 +128,7 @@ def word(id, text, place, custom=""):
 
 
 def corrected(file, text=None, status=None):
-    return edit_line(file, "l", LineEdit(text, status), PageContext("p", False, lambda line, file: None))
+    return edit_line(file, "l", LineEdit(text, status), lambda line, file: None)
 
 
 def test_a_corrected_letter_keeps_the_tags_of_the_line():

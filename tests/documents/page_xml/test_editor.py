@@ -13,7 +13,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.page_xml.reader import NAMESPACES
 from drethtr.documents.transcription import PageWord, Review, Transcription
 from drethtr.documents.update import update
-from drethtr.editing.changes import LineEdit, PageContext, edit_line
+from drethtr.editing.changes import LineEdit, edit_line
 
 GLYPH = '<Glyph id="g"><Coords points="0,0 9,0 9,9"/><TextEquiv><Unicode>D</Unicode></TextEquiv></Glyph>'
 STYLE = "<TextStyle bold='true' fontFamily=\"Fraktur\"/>"
@@ -53,9 +53,7 @@ def file_of(*parts, **options):
 
 
 def edited(file, content, status=None):
-    return edit_line(
-        file, "l", LineEdit(text=content, status=status), PageContext("p", False, lambda line, file: None)
-    ).file
+    return edit_line(file, "l", LineEdit(text=content, status=status), lambda line, file: None).file
 
 
 def words_of(file):
