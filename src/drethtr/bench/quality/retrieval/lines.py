@@ -90,7 +90,7 @@ class Crowd:
     @property
     def stored_bytes(self) -> int:
         """The bytes of their posteriors in an index."""
-        return sum(len(lines.to_bytes()) for lines in self.packed)
+        return sum(len(lines.content) for lines in self.packed)
 
     def chances(self, query: str) -> Floats:
         """(L,) the sum over all readings of each line that contain a word."""
