@@ -95,7 +95,7 @@ class Material:
             digest.update(b"next")
         return digest.hexdigest()
 
-    def some(self, share: float) -> tuple[Sample, ...]:
+    def first_lines(self, share: float) -> tuple[Sample, ...]:
         """The first `share` of the training lines; a larger share includes the smaller ones."""
         return self.parts.train[: round(share * len(self.parts.train))]
 
