@@ -11,9 +11,8 @@ from time import process_time
 
 import numpy as np
 import pytest
-from growth import grows_evenly, megabytes_of, needs_status
+from growth import grows_evenly, megabytes_of, needs_status, steps
 from page_examples import PROVENANCE
-from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.documents.alto.reader import NAMESPACES as ALTO
