@@ -132,7 +132,7 @@ def stamp(sheet: Sheet, hand: Hand, center: tuple[float, float], rng: np.random.
     else:
         frame = np.array(((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))) * (0.55 * width, 0.6 * high)
     sheet.stroke((frame @ lean.T + center).tolist(), max(1, round(0.2 * size)), int(rng.uniform(90, 200)))
-    sheet.region("stamp", lines)
+    sheet.region(Kind.STAMP, lines)
 
 
 def opening(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> None:
