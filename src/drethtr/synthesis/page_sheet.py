@@ -89,7 +89,7 @@ class Hand:
             line = longer
         return line
 
-    def some(self, least: int, most: int) -> str:
+    def next_words(self, least: int, most: int) -> str:
         """A few of the next words."""
         count = int(self.rng.integers(least, most + 1))
         return " ".join(islice(filter(self.face.draws, self.words), count))
