@@ -4,8 +4,8 @@ import sqlite3
 from contextlib import closing
 
 from made_pages import TEXTS, blank, write
+from page_examples import document_of
 
-from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.points import Box
@@ -29,8 +29,7 @@ def put_scan(folder, name, texts):
         for number, line in enumerate(page.lines, start=1)
     )
     described = Page(f"{name}.png", 700, 400, (Region("r1", lines),))
-    document = Document((Sheet(described, Scan(lambda: page.image)),), Provenance.now("test"))
-    (folder / f"{name}.xml").write_bytes(write_page_xml(document))
+    (folder / f"{name}.xml").write_bytes(write_page_xml(document_of(described)))
 
 
 def make_archive(folder):

@@ -3,9 +3,9 @@
 from random import Random
 
 from made_pages import HAND, TEXTS, blank, write
+from page_examples import document_of
 from PIL import ImageDraw, ImageFont
 
-from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.transcription import PageWord, Transcription
@@ -44,9 +44,8 @@ def put_page(folder, stem, format="page", confidence=0.9, lines=LINES, ink=40):
     folder.mkdir(parents=True, exist_ok=True)
     made.image.save(folder / f"{stem}.png")
     page = page_of(f"{stem}.png", made, confidence)
-    document = Document((Sheet(page, Scan(lambda: made.image)),), Provenance.now("test"))
     path = folder / f"{stem}.{format}.xml"
-    path.write_bytes(FORMATS[format].write(document))
+    path.write_bytes(FORMATS[format].write(document_of(page)))
     return path
 
 
@@ -96,8 +95,7 @@ def put_layout(folder, stem, size, places, regions=1):
     folder.mkdir(parents=True, exist_ok=True)
     pages.image.save(folder / f"{stem}.png")
     path = folder / f"{stem}.page.xml"
-    document = Document((Sheet(page, Scan(lambda: pages.image)),), Provenance.now("test"))
-    path.write_bytes(FORMATS["page"].write(document))
+    path.write_bytes(FORMATS["page"].write(document_of(page)))
     return path
 
 

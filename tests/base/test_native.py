@@ -164,7 +164,7 @@ def test_viterbi(log_probs, tokens):
 @given(rows(), st.lists(st.sampled_from([0, 2, 3, 4, 5]), max_size=12), st.integers(0, 12))
 def test_sums_over_all_paths(log_probs, text, place):
     law, fast = Paths(log_probs, np.logaddexp), CompiledSums(log_probs)
-    beginnings, endings = [law.nothing, fast.nothing], [law.end, fast.end]
+    beginnings, endings = [law.empty, fast.empty], [law.end, fast.end]
     for token in text[:place]:
         beginnings = [paths.longer(one, token) for paths, one in zip((law, fast), beginnings, strict=True)]
     for token in reversed(text[place:]):
@@ -191,7 +191,7 @@ def test_sums_smaller_than_any_double():
     text = np.random.default_rng(1).integers(2, 126, 200).tolist()
     values = []
     for paths in (law, fast):
-        beginning, ending = paths.nothing, paths.end
+        beginning, ending = paths.empty, paths.end
         for token in text[:100]:
             beginning = paths.longer(beginning, token)
         for token in reversed(text[100:]):

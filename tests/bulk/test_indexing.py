@@ -92,7 +92,7 @@ def test_parts_of_strangers_are_refused(batch, tmp_path):
         (changed("row", [0, 2**63 - 1]), nothing),
         (changed("posteriors", [b"", None]), nothing),
         (changed("posteriors", [b"", b"x"]), "posteriors are damaged"),
-        (changed("posteriors", [PackedLines.of([]).to_bytes()] * 2), "posteriors are damaged"),
+        (changed("posteriors", [PackedLines.of([]).content] * 2), "posteriors are damaged"),
         (changed("confidence", [0.5, 1.5]), r"part-000000\.parquet: has confidences that are not probabilities"),
         (changed("confidence", [0.5, float("nan")]), "has confidences that are not probabilities"),
     ):

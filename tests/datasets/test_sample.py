@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, check_apart, choose, clean_lines, told_apart
+from drethtr.datasets.sample import Sample, check_apart, choose, clean_lines, with_distinct_sets
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP", "TIFF", "GIF"])
@@ -92,7 +92,7 @@ def test_a_set_has_one_name_in_all_splits(draw):
     places = [Path("/a/lines"), Path("/b/lines")]
     a, b = (Sample(draw(str(place)), place.name, "lines", page="1", named_after=place) for place in places)
     check_apart({"train": [a], "test": [b]})
-    [[a, b], [again]] = told_apart([a, b], [Sample(draw("c"), "c", "lines", page="1", named_after=places[0])])
+    [[a, b], [again]] = with_distinct_sets([a, b], [Sample(draw("c"), "c", "lines", page="1", named_after=places[0])])
     assert (a.set, b.set, again.set) == ("a/lines", "b/lines", "a/lines")
     for test in (again, replace(again, set="lines")):
         with pytest.raises(DataError, match=r"page '1' of 'lines' .* one split; if .* two sets .* --set-name$"):
@@ -101,7 +101,7 @@ def test_a_set_has_one_name_in_all_splits(draw):
 
 def test_a_set_that_the_data_names_keeps_its_name(draw):
     samples = [Sample(draw(str(place)), "a", "lines", named_after=place) for place in (Path("/lines"), None)]
-    [found] = told_apart(samples)
+    [found] = with_distinct_sets(samples)
     assert [sample.set for sample in found] == ["lines", "lines"]
 
 

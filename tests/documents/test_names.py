@@ -9,9 +9,9 @@ from unicodedata import normalize
 from urllib.parse import quote
 
 import pytest
+from growth import steps
 from hypothesis import given
 from hypothesis import strategies as st
-from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.documents import image_beside

@@ -109,13 +109,13 @@ def test_many_lines_are_added_as_one_by_one(file, after):
     new = [replace(NEW, id=f"n{number}") for number in range(3)]
     expected, last = file, after
     for line in new:
-        expected, last = expected.with_new_lines([line], last), line.id
-    assert file.with_new_lines(new, after).data == expected.data
+        expected, last = expected.with_lines_after({last: [line]}), line.id
+    assert file.with_lines_after({after: new}).data == expected.data
 
 
 @pytest.mark.parametrize(("after", "place"), [(None, 0), ("l0", 1), ("l3", 4)])
 def test_a_new_line_stands_where_it_was_put(file, after, place):
-    changed = file.with_new_lines([NEW], after)
+    changed = file.with_lines_after({after: [NEW]})
     assert ids(changed) == [*["l0", "l1", "l2", "l3"][:place], "new", *["l0", "l1", "l2", "l3"][place:]]
     found = changed.line("new")
     assert (found.text, found.baseline, found.polygon) == (NEW.text, NEW.baseline, NEW.polygon)
@@ -125,14 +125,14 @@ def test_a_line_can_be_removed_and_every_one(file):
     for line in ids(file):
         file = file.without_lines([line])
         assert line not in ids(file)
-    assert ids(file.with_new_lines([NEW], None)) == ["new"]
+    assert ids(file.with_lines_after({None: [NEW]})) == ["new"]
 
 
 def test_lines_without_ids_stay_known_by_their_numbers(file):
     file = PageFile.parse(re.sub(rb' (?:id|ID)="l[12]"', b"", file.data), "a")
     assert ids(file) == ["l0", "line_2", "line_3", "l3"]
     texts = {line.id: line.text for line in file.page.lines}
-    changed = file.with_new_lines([NEW], None)
+    changed = file.with_lines_after({None: [NEW]})
     assert ids(changed) == ["new", "l0", "line_2", "line_3", "l3"]
     assert ids(file.without_lines(["l0"])) == ["line_2", "line_3", "l3"]
     moved = arranged(file, ("other", ["l3", "line_3"]), ("r1", ["line_2", "l0"]))
@@ -311,7 +311,7 @@ def test_a_page_without_regions_gets_one():
     namespace = b"http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"
     page = b'<Page imageFilename="a" imageWidth="100" imageHeight="50"/>'
     empty = b'<PcGts xmlns="' + namespace + b'">' + page + b"</PcGts>"
-    file = PageFile.parse(empty, "a").with_new_lines([NEW], None)
+    file = PageFile.parse(empty, "a").with_lines_after({None: [NEW]})
     assert file.line("new").text == "new text" and file.page.regions[0].polygon
 
 
@@ -380,7 +380,7 @@ def test_what_is_not_there_cannot_be_changed(file):
     with pytest.raises(DataError, match="contains no line 'gone'"):
         file.without_lines(["gone"])
     with pytest.raises(DataError, match="contains no line 'gone'"):
-        file.with_new_lines([NEW], "gone")
+        file.with_lines_after({"gone": [NEW]})
 
 
 def test_text_and_review_share_an_attribute_that_loses_what_refers_to_the_old_text():

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 from edited_folders import page_of, put_page, scan
+from page_examples import document_of
 
-from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import PageWord, Review
-from drethtr.editing.changes import LineEdit, PageContext, carry_over, edit_line
+from drethtr.editing.changes import LineEdit, carry_over, edit_line
 
 
 @pytest.fixture(params=("page", "alto"))
@@ -22,7 +22,7 @@ def no_outline(line, file):
 
 
 def edited(file, line, **values):
-    return edit_line(file, line, LineEdit(**values), PageContext("p", True, no_outline)).file
+    return edit_line(file, line, LineEdit(**values), no_outline).file
 
 
 def test_a_moved_baseline_of_a_read_line_is_to_be_read_and_a_persons_text_stays(file):
@@ -33,9 +33,8 @@ def test_a_moved_baseline_of_a_read_line_is_to_be_read_and_a_persons_text_stays(
 
 @pytest.mark.parametrize("format", ["page", "alto"])
 def test_a_corrected_line_with_a_doubtful_word_is_confirmed_in_one_edit(format):
-    made = scan()
-    sheet = Sheet(page_of("a.png", made).with_lines(doubted), Scan(lambda: made.image))
-    before = PageFile.parse(FORMATS[format].write(Document((sheet,), Provenance.now("test"))), "a")
+    page = page_of("a.png", scan()).with_lines(doubted)
+    before = PageFile.parse(FORMATS[format].write(document_of(page)), "a")
     assert all(word.doubtful for line in before.page.lines for word in line.words)
     after = edited(before, "l1", text="mine", status=Review.CONFIRMED).line("l1")
     assert (after.text, after.review, [word.doubtful for word in after.words]) == ("mine", Review.CONFIRMED, [False])

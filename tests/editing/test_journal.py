@@ -113,7 +113,7 @@ def test_a_change_that_is_none_costs_itself(scans, column, value):
 
 def test_a_long_history_is_shown_from_its_end(tmp_path):
     journal = Journal.open(tmp_path)
-    journal.add([Change("p", "l", "text", None, f"text {number}", None) for number in range(1500)])
+    journal.add("p", [Change("l", "text", None, f"text {number}") for number in range(1500)])
     found = journal.of_line("p", "l")
     assert len(found) == 1000 and found[0].new == "text 1499"
     journal.close()
@@ -122,9 +122,9 @@ def test_a_long_history_is_shown_from_its_end(tmp_path):
 def test_a_history_that_is_removed_while_it_is_open_begins_again(tmp_path):
     """As anybody may do; what is written into a removed file nobody would find again."""
     journal = Journal.open(tmp_path)
-    journal.add([Change("p", "l", "text", None, "before", None)])
+    journal.add("p", [Change("l", "text", None, "before")])
     rmtree(tmp_path / FOLDER)
-    journal.add([Change("p", "l", "text", "before", "after", None)])
+    journal.add("p", [Change("l", "text", "before", "after")])
     journal.close()
     journal = Journal.open(tmp_path)
     assert [change.new for change in journal.of_line("p", "l")] == ["after"] and journal.error is None
@@ -135,7 +135,7 @@ def test_no_folder_is_made_for_the_history_of_one_that_is_gone(tmp_path):
     (tmp_path / "scans").mkdir()
     journal = Journal.open(tmp_path / "scans")
     (tmp_path / "scans").rename(tmp_path / "moved")
-    journal.add([Change("p", "l", "text", None, "before", None)])
+    journal.add("p", [Change("l", "text", None, "before")])
     assert [change.new for change in journal.of_line("p", "l")] == ["before"]
     assert not (tmp_path / "scans").exists()
     journal.close()
@@ -147,7 +147,7 @@ def test_a_history_is_not_begun_again_through_a_link(tmp_path):
     journal = Journal.open(tmp_path / "scans")
     rmtree(tmp_path / "scans" / FOLDER)
     (tmp_path / "scans" / FOLDER).symlink_to(tmp_path / "other")
-    journal.add([Change("p", "l", "text", None, "before", None)])
+    journal.add("p", [Change("l", "text", None, "before")])
     assert "link" in journal.error and not list((tmp_path / "other").iterdir())
     journal.close()
 

@@ -13,14 +13,16 @@ from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing import Workspace
-from drethtr.editing.changes import Changed, LineEdit, PageContext, edit_line
+from drethtr.editing.changes import Changed, LineEdit, edit_line
 from drethtr.editing.journal import Change
 from drethtr.editing.layout import Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
 from drethtr.editing.page_files import Stale
 from drethtr.editing.repairs import ByColumns, ByRows, Replace, Table, TwoPages
 from drethtr.layout.turn import turn_points
 
-CONTEXT = PageContext("p", True, lambda line, file: None)
+
+def no_outline(line, file):
+    return None
 
 
 @pytest.fixture(params=("page", "alto"))
@@ -38,7 +40,7 @@ def regions(file):
 
 def confirmed(file, line):
     edit = LineEdit(status=Review.CONFIRMED)
-    return edit_line(file, line, edit, CONTEXT).file
+    return edit_line(file, line, edit, no_outline).file
 
 
 def middle(file, line="l0"):
@@ -63,7 +65,7 @@ def with_lines(file, *places, texts=None, quarters=0):
         )
         for number, (left, right, y) in enumerate(places)
     ]
-    file = file.with_new_lines(new, "l3")
+    file = file.with_lines_after({"l3": new})
     for line in ("l0", "l1", "l2", "l3"):
         file = file.without_lines([line])
     return file
@@ -79,7 +81,7 @@ def opening(file, rows=8, crossing=(3, 5)):
 
 
 def test_the_halves_of_a_read_line_are_to_be_read(file):
-    changed = Split("l0", middle(file)).done(file, CONTEXT)
+    changed = Split("l0", middle(file)).done(file, no_outline)
     first, second = map(changed.file.line, changed.lines)
     assert first.transcription is None and second.transcription is None
     assert first.baseline[-1] == second.baseline[0] == middle(file)
@@ -89,12 +91,12 @@ def test_the_halves_of_a_read_line_are_to_be_read(file):
 
 def test_a_persons_text_is_split_between_words_and_none_of_it_is_lost(file):
     old = confirmed(file, "l0")
-    changed = Split("l0", middle(file)).done(old, CONTEXT)
+    changed = Split("l0", middle(file)).done(old, no_outline)
     first, second = map(changed.file.line, changed.lines)
     assert f"{first.text} {second.text}" == file.line("l0").text and first.text and second.text
     assert {line.transcription.review for line in (first, second)} == {Review.CORRECTED}
     assert (*first.words, *second.words) == old.line("l0").words
-    changed = Split("l0", middle(file), offset=3).done(old, CONTEXT)
+    changed = Split("l0", middle(file), offset=3).done(old, no_outline)
     assert [changed.file.line(line).text for line in changed.lines] == ["Dea", "r Sir, I have received"]
 
 
@@ -106,7 +108,7 @@ def test_a_text_is_cut_at_its_words_also_if_its_baseline_was_drawn_against_them(
     assert drawn.line("l0").baseline == line.baseline[::-1] and drawn.line("l0").words == line.words
     x, y = middle(file)
     for action in (Split("l0", (x, y)), Cut(((x, y - 90), (x, y + 20), (x - 90, y + 20), (x - 90, y - 90)), ("l0",))):
-        usual, against = (action.done(one, CONTEXT) for one in (old, drawn))
+        usual, against = (action.done(one, no_outline) for one in (old, drawn))
         parts = list(map(against.file.line, against.lines))
         assert parts == list(map(usual.file.line, usual.lines)) and all(part.text for part in parts)
 
@@ -114,31 +116,31 @@ def test_a_text_is_cut_at_its_words_also_if_its_baseline_was_drawn_against_them(
 @pytest.mark.parametrize("x", [0, 10_000])
 def test_a_line_is_split_between_its_ends(file, x):
     with pytest.raises(DataError, match="between its ends"):
-        Split("l0", (x, middle(file)[1])).done(file, CONTEXT)
+        Split("l0", (x, middle(file)[1])).done(file, no_outline)
 
 
 def test_one_stroke_cuts_every_line_that_it_crosses(file):
     x, _ = middle(file)
-    changed = Cut(((x, 0), (x + 10, 10_000))).done(file, CONTEXT)
+    changed = Cut(((x, 0), (x + 10, 10_000))).done(file, no_outline)
     assert len(ids(changed.file)) == 8 and len(changed.lines) == 8
     zigzag = ((x - 60, 0), (x - 60, 120), (x + 60, 120), (x + 60, 0))
-    assert len(ids(Cut(zigzag, ("l0",)).done(file, CONTEXT).file)) == 6
+    assert len(ids(Cut(zigzag, ("l0",)).done(file, no_outline).file)) == 6
     with pytest.raises(DataError, match="crosses none"):
-        Cut(((0, 0), (5, 9))).done(file, CONTEXT)
+        Cut(((0, 0), (5, 9))).done(file, no_outline)
 
 
 def test_a_stroke_through_the_letters_cuts_and_one_at_the_end_does_not(file):
     (left, y), (right, _) = file.line("l0").baseline
     x = (left + right) // 2
-    assert len(Cut(((x, y - 30), (x, y - 8))).done(file, CONTEXT).lines) == 2
+    assert len(Cut(((x, y - 30), (x, y - 8))).done(file, no_outline).lines) == 2
     with pytest.raises(DataError, match="crosses none"):
-        Cut(((right - 4, y - 40), (right - 4, y + 20))).done(file, CONTEXT)
+        Cut(((right - 4, y - 40), (right - 4, y + 20))).done(file, no_outline)
 
 
 def test_split_and_joined_is_the_same_line(file):
     before = confirmed(file, "l0")
-    parts = Cut(((middle(file)[0], 0), (middle(file)[0], 9999)), ("l0",)).done(before, CONTEXT)
-    joined = Join(tuple(reversed(parts.lines))).done(parts.file, CONTEXT)
+    parts = Cut(((middle(file)[0], 0), (middle(file)[0], 9999)), ("l0",)).done(before, no_outline)
+    joined = Join(tuple(reversed(parts.lines))).done(parts.file, no_outline)
     old, new = before.line("l0"), joined.file.line("l0")
     assert joined.lines == ("l0",) and ids(joined.file) == ["l0", "l1", "l2", "l3"]
     assert (new.text, new.words, new.box) == (old.text, old.words, old.box)
@@ -151,7 +153,7 @@ def test_what_is_tagged_stays_so_in_the_parts_of_a_line_and_when_they_are_joined
     text = file.line("l0").text  # Dear Sir, I have received
     spans = {"person": "Dear", "unclear": "have received", "place": "received"}
     tags = tuple(Tag(name, text.index(words), len(words)) for name, words in spans.items())
-    file = edit_line(file, "l0", LineEdit(status=review, tags=tags), CONTEXT).file
+    file = edit_line(file, "l0", LineEdit(status=review, tags=tags), no_outline).file
 
     def tagged(file, line):
         found = file.line(line)
@@ -159,23 +161,23 @@ def test_what_is_tagged_stays_so_in_the_parts_of_a_line_and_when_they_are_joined
         assert len(places) == len(found.transcription.tags)
         return places
 
-    cut = Split("l0", middle(file), text.index("received")).done(file, CONTEXT)
+    cut = Split("l0", middle(file), text.index("received")).done(file, no_outline)
     first, second = cut.lines
     assert tagged(cut.file, first) == {"person": "Dear", "unclear": "have"}
     assert tagged(cut.file, second) == {"unclear": "received", "place": "received"}
-    renamed = edit_line(cut.file, second, LineEdit(tags=(Tag("place", 0, 8),)), CONTEXT).file
-    joined = Join((first, second)).done(renamed, CONTEXT).file
+    renamed = edit_line(cut.file, second, LineEdit(tags=(Tag("place", 0, 8),)), no_outline).file
+    joined = Join((first, second)).done(renamed, no_outline).file
     assert joined.line(first).text == text
     assert joined.line(first).review is (review and Review.CORRECTED)
     assert tagged(joined, first) == {"person": "Dear", "unclear": "have", "place": "received"}
 
 
 def test_read_lines_that_are_joined_are_to_be_read(file):
-    joined = Join(("l1", "l2")).done(file, CONTEXT)
+    joined = Join(("l1", "l2")).done(file, no_outline)
     assert joined.file.line("l1").transcription is None
     assert joined.notes[0].old == f"{file.line('l1').text} {file.line('l2').text}"
     with pytest.raises(DataError, match="at least two"):
-        Join(("l1", "l1")).done(file, CONTEXT)
+        Join(("l1", "l1")).done(file, no_outline)
 
 
 @pytest.mark.parametrize(
@@ -185,36 +187,36 @@ def test_read_lines_that_are_joined_are_to_be_read(file):
 def test_a_drawn_line_goes_where_it_belongs(file, box, place):
     left, top, right, bottom = box
     polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
-    changed = Draw(((left, bottom - 2), (right, bottom - 2)), polygon).done(file, CONTEXT)
+    changed = Draw(((left, bottom - 2), (right, bottom - 2)), polygon).done(file, no_outline)
     assert ids(changed.file).index(changed.lines[0]) == place
 
 
 def test_places_outside_the_page_move_to_its_edge(file):
-    drawn = Draw(((5, 0), (5, 1_000_000))).done(file, CONTEXT)
+    drawn = Draw(((5, 0), (5, 1_000_000))).done(file, no_outline)
     assert drawn.file.line(drawn.lines[0]).baseline == ((5, 0), (5, file.page.height))
 
 
 @pytest.mark.parametrize(("after", "order"), [(None, "l3 l1 l0 l2"), ("l0", "l0 l3 l1 l2"), ("l2", "l0 l2 l3 l1")])
 def test_several_lines_move_at_once(file, after, order):
-    assert ids(Move(("l3", "l1"), after).done(file, CONTEXT).file) == order.split()
+    assert ids(Move(("l3", "l1"), after).done(file, no_outline).file) == order.split()
 
 
 def test_a_path_numbers_lines_as_it_runs_through_them(file):
-    assert ids(Follow(("l3", "l1", "l2")).done(file, CONTEXT).file) == ["l0", "l3", "l1", "l2"]
+    assert ids(Follow(("l3", "l1", "l2")).done(file, no_outline).file) == ["l0", "l3", "l1", "l2"]
 
 
 def test_regions_get_lines_kinds_and_an_order(file):
-    once = SetRegion(("l2", "l3"), kind="margin").done(file, CONTEXT).file
+    once = SetRegion(("l2", "l3"), kind="margin").done(file, no_outline).file
     assert regions(once) == [["l0", "l1"], ["l2", "l3"]] and once.page.regions[1].kind == "margin"
     new = once.page.regions[1].id
-    twice = SetRegion(("l0",), region=new, kind="heading").done(once, CONTEXT).file
+    twice = SetRegion(("l0",), region=new, kind="heading").done(once, no_outline).file
     assert regions(twice) == [["l1"], ["l2", "l3", "l0"]] and twice.page.regions[1].kind == "heading"
-    assert regions(MoveRegion(new).done(twice, CONTEXT).file) == [["l2", "l3", "l0"], ["l1"]]
-    assert regions(Dissolve(new).done(twice, CONTEXT).file) == [["l1", "l2", "l3", "l0"]]
+    assert regions(MoveRegion(new).done(twice, no_outline).file) == [["l2", "l3", "l0"], ["l1"]]
+    assert regions(Dissolve(new).done(twice, no_outline).file) == [["l1", "l2", "l3", "l0"]]
 
 
 def test_a_heading_within_a_region_stays_between_its_parts_and_a_note_beside_it_does_not_divide_it(file):
-    divided = SetRegion(("l1", "l2"), kind="heading").done(file, CONTEXT).file
+    divided = SetRegion(("l1", "l2"), kind="heading").done(file, no_outline).file
     assert regions(divided) == [["l0"], ["l1", "l2"], ["l3"]] and ids(divided) == ids(file)
     first, heading, second = divided.page.regions
     assert first.kind == second.kind == file.page.regions[0].kind and heading.kind == "heading"
@@ -222,14 +224,14 @@ def test_a_heading_within_a_region_stays_between_its_parts_and_a_note_beside_it_
         first.box.bottom < heading.box.bottom < second.box.bottom and first.box.top < heading.box.top < second.box.top
     )
     beside = with_lines(file, (20, 300, 60), (20, 300, 100), (320, 400, 70), (320, 400, 110), (20, 300, 140))
-    noted = SetRegion(("n2", "n3"), kind="margin").done(beside, CONTEXT).file
+    noted = SetRegion(("n2", "n3"), kind="margin").done(beside, no_outline).file
     assert regions(noted) == [["n0", "n1", "n4"], ["n2", "n3"]]
 
 
 def test_an_opening_that_alternates_becomes_two_pages(file):
     """Eight rows, of which two run across the fold."""
     before = opening(file)
-    changed = TwoPages().done(before, CONTEXT)
+    changed = TwoPages().done(before, no_outline)
     left, right = changed.file.page.regions
     assert len(left.lines) == len(right.lines) == 8
     assert all(line.box.right <= 360 for line in left.lines) and all(line.box.left >= 330 for line in right.lines)
@@ -245,22 +247,22 @@ def test_on_a_scan_that_is_turned_left_and_above_are_those_of_the_writing(file, 
     middle = width // 2
     left, right = (20, middle - 20), (middle + 20, width - 20)
     turned = with_lines(file, (*right, 60), (*left, 60), (*right, 90), (*left, 90), quarters=quarters)
-    assert ids(TwoPages().done(turned, CONTEXT).file) == ["n1", "n3", "n0", "n2"]
+    assert ids(TwoPages().done(turned, no_outline).file) == ["n1", "n3", "n0", "n2"]
     gap, line, drawn = (
         on_scan(stroke, quarters)
         for stroke in (((middle, 0), (middle, 120)), ((0, 75), (width, 75)), ((right[0], 75), (right[1], 75)))
     )
-    table = Table(columns=(gap,), rows=(line,)).done(turned, CONTEXT).file
+    table = Table(columns=(gap,), rows=(line,)).done(turned, no_outline).file
     assert ids(table) == ["n1", "n0", "n3", "n2"]
-    changed = Draw(drawn).done(table, CONTEXT)
+    changed = Draw(drawn).done(table, no_outline)
     assert ids(changed.file).index(changed.lines[0]) == 2
     column = with_lines(file, *((20, 300, y) for y in (60, 120, 180)), quarters=quarters)
-    assert regions(SetRegion(("n1",)).done(column, CONTEXT).file) == [["n0"], ["n1"], ["n2"]]
+    assert regions(SetRegion(("n1",)).done(column, no_outline).file) == [["n0"], ["n1"], ["n2"]]
 
 
 def test_a_page_of_one_side_is_no_opening(file):
     with pytest.raises(DataError, match="one side"):
-        TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), CONTEXT)
+        TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), no_outline)
 
 
 def grid(file, columns=4, rows=5, seed=1):
@@ -278,29 +280,29 @@ def corners(file):
 
 def test_fragments_are_read_row_by_row_or_column_by_column(file):
     before = grid(file)
-    by_rows = ByRows().done(before, CONTEXT).file
+    by_rows = ByRows().done(before, no_outline).file
     assert corners(by_rows) == sorted(corners(before), key=lambda corner: (corner[1], corner[0]))
-    by_columns = ByColumns().done(by_rows, CONTEXT).file
+    by_columns = ByColumns().done(by_rows, no_outline).file
     assert corners(by_columns) == sorted(corners(before)) and len(by_columns.page.regions) == 4
 
 
 def test_strokes_make_a_table_of_fragments(file):
     strokes = tuple(((170 + 165 * column, 0), (170 + 165 * column, 400)) for column in range(3))
-    table = Table(columns=strokes).done(grid(file), CONTEXT).file
+    table = Table(columns=strokes).done(grid(file), no_outline).file
     cells = [region.cell for region in table.page.regions]
     assert [(cell.row, cell.column) for cell in cells] == [(row, column) for row in range(5) for column in range(4)]
     assert corners(table) == sorted(corners(table), key=lambda corner: (corner[1], corner[0]))
-    below = SetRegion((table.page.lines[-1].id,)).done(table, CONTEXT).file
+    below = SetRegion((table.page.lines[-1].id,)).done(table, no_outline).file
     cells, note = below.page.regions[:-1], below.page.regions[-1]
     for region in (cells[0], cells[-1]):
-        moved = MoveRegion(region.id, after=note.id).done(below, CONTEXT).file
+        moved = MoveRegion(region.id, after=note.id).done(below, no_outline).file
         assert [one.id for one in moved.page.regions] == [note.id, *(one.id for one in cells)]
     line = moved.page.lines[-1].id
-    around = SetRegion((line,)).done(moved, CONTEXT).file
+    around = SetRegion((line,)).done(moved, no_outline).file
     assert [region.cell is None for region in around.page.regions] == [True, *(len(cells) - 1) * [False], True]
-    above = Dissolve(around.page.regions[-1].id).done(around, CONTEXT).file
+    above = Dissolve(around.page.regions[-1].id).done(around, no_outline).file
     assert above.page.regions[0].lines[-1].id == line
-    drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), CONTEXT).file
+    drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), no_outline).file
     assert {(region.cell.row, region.cell.column) for region in drawn.page.regions} == {
         (row, column) for row in (0, 1) for column in range(4)
     }
@@ -311,7 +313,7 @@ def test_lines_that_are_found_again_leave_those_of_persons(file):
     (left, y), (right, _) = file.line("l2").baseline
     polygon = ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8))
     found = [TextLine("x", polygon, ((left, y), (right, y))), file.line("l1")]
-    changed = Replace((Region("r", tuple(found), kind="margin"),)).done(mine, CONTEXT)
+    changed = Replace((Region("r", tuple(found), kind="margin"),)).done(mine, no_outline)
     assert [line.text for line in changed.file.page.lines if line.text] == [file.line("l1").text]
     assert len(ids(changed.file)) == 2
     new = next(region for region in changed.file.page.regions if region.kind == "margin")
@@ -319,10 +321,10 @@ def test_lines_that_are_found_again_leave_those_of_persons(file):
 
 
 def test_a_table_that_is_found_again_is_none_that_was_there(file):
-    table = Table(columns=(((335, 0), (335, 400)),)).done(grid(file), CONTEXT).file
+    table = Table(columns=(((335, 0), (335, 400)),)).done(grid(file), no_outline).file
     kept = {region.cell.table for region in table.page.regions}
     found = [Region(one.id, one.lines, kind="table", cell=one.cell) for one in table.page.regions]
-    again = Replace(tuple(found)).done(confirmed(table, table.page.lines[0].id), CONTEXT).file
+    again = Replace(tuple(found)).done(confirmed(table, table.page.lines[0].id), no_outline).file
     new = {region.cell.table for region in again.page.regions if region.cell} - kept
     assert len(new) == 1 and all(region.lines for region in again.page.regions)
     cells = [region.cell for region in again.page.regions]
@@ -495,7 +497,7 @@ def test_readings_of_a_model_do_not_stand_in_the_way(edited):
 
     def read(opened):
         lines = [replace(line, transcription=Transcription("read", 0.5)) for line in opened.file.page.lines]
-        notes = tuple(Change(page, line.id, "read", "", "read", "read") for line in lines)
+        notes = tuple(Change(line.id, "read", "", "read", "read") for line in lines)
         return Changed(opened.file.with_lines(lines), (), notes)
 
     workspace.change(page, read, {}, model="m")
@@ -563,5 +565,5 @@ def test_a_damaged_difference_changes_nothing(tmp_path, content):
 
 def test_regions_of_lines_that_were_drawn_hold_them(file):
     box = ((0, 0), (400, 0), (400, 300), (0, 300))
-    changed = SetRegion(("l1",), kind="margin", polygon=box).done(file, CONTEXT).file
+    changed = SetRegion(("l1",), kind="margin", polygon=box).done(file, no_outline).file
     assert changed.page.regions[1].polygon == box

@@ -18,14 +18,9 @@ from drethtr.recognition.decoding.strategies import CTC
 
 
 def summary_of(page, *, made_here):
-    file = PageFile.parse(FORMATS["page"].write(document_of(page)), "page")
-    return Summary.of(OpenPage(FolderPage("5f0c", "page.jpg", Path("page.xml"), None), file, made_here))
-
-
-def given_page():
-    """A page whose texts state no confidence."""
-    page = letter_page().with_lines(lambda line: replace(line, transcription=Transcription(line.text)))
-    return PageFile.parse(FORMATS["page"].write(document_of(page)), "page")
+    data = FORMATS["page"].write(document_of(page))
+    file = PageFile.parse(data if made_here else data.replace(b"<Creator>drethtr", b"<Creator>others"), "page")
+    return Summary.of(OpenPage(FolderPage("5f0c", "page.jpg", Path("page.xml"), None), file))
 
 
 RATE = ErrorRate(CTC(), factor=1.0, spread=0.1, noise=1.0, sets=9)
@@ -47,7 +42,8 @@ def test_tables_are_doubted_most_and_the_doubt_is_kept():
 
 
 def test_a_page_without_confidences_is_not_counted_at_each_start():
-    summary = Summary.of(OpenPage(FolderPage("5f0c", "page.jpg", Path("page.xml"), None), given_page(), False))
+    page = letter_page().with_lines(lambda line: replace(line, transcription=Transcription(line.text)))
+    summary = summary_of(page, made_here=False)
     assert Summary.from_json(summary.to_json()) == summary
 
 

@@ -36,7 +36,7 @@ def index_file(folder: Path) -> bytes:
     lines, posteriors = zip(*(stored(number, text) for number, text in enumerate(LINES)), strict=True)
     with Store.write(path, ABOUT) as store, store.writing():
         for page in range(2):
-            store.put(PageKey(f"{page}.png", 1), STATE, lines, PackedLines.of(posteriors).to_bytes())
+            store.put(PageKey(f"{page}.png", 1), STATE, lines, PackedLines.of(posteriors).content)
         store.judge(Verdict("sir", PageKey("0.png", 1), "l0", 0.4, True))
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.executescript("PRAGMA page_size = 512; VACUUM")  # keep it small
@@ -115,7 +115,7 @@ def use_index(path: Path) -> None:
                 store.scan(key)
             key = PageKey("2.png", 1)
             with store.writing():
-                store.put(key, STATE, [line], PackedLines.of([posteriors]).to_bytes())
+                store.put(key, STATE, [line], PackedLines.of([posteriors]).content)
             assert store.page(store.page_id(key) or 0)[1][0].text == line.text
     finally:
         for left in path.parent.glob(f"{path.name}-*"):  # of a closed database

@@ -37,13 +37,13 @@ def test_what_another_program_has_finished_meanwhile_is_not_read_again(lines, tm
     job = open_job([lines], tmp_path / "out")
     one, two = job.tasks
     with Claims(job.selection.records, force=False) as claims, claimed(two.wanted[0]):
-        assert not claims.win(two)  # it is being read
+        assert not claims.acquire(two)  # it is being read
         for task in (one, two):
             task.wanted[0].parent.mkdir(exist_ok=True)
             task.wanted[0].touch()
-        assert not claims.win(one) and claims.settle() == [] and claims.done == 2
+        assert not claims.acquire(one) and claims.settle() == [] and claims.done == 2
     with Claims(job.selection.records, force=True) as claims:
-        assert claims.win(one)
+        assert claims.acquire(one)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no path can be that long there")
@@ -52,7 +52,7 @@ def test_a_result_with_too_long_a_name_is_told_before_reading(lines, tmp_path):
     (lines / "one.png").rename(lines / f"{name}.png")
     job = open_job([lines], tmp_path / "out", ["txt", "alto"])
     with Claims(job.selection.records, force=False) as claims:
-        assert [claims.win(task) for task in job.tasks] == [True, False]
+        assert [claims.acquire(task) for task in job.tasks] == [True, False]
         [error] = claims.settle()
     assert f"{name}.alto.xml: cannot be written: " in str(error)
     assert not list((tmp_path / "out").glob(".x*"))
@@ -84,4 +84,4 @@ def test_what_another_program_has_written_without_a_page_is_read_again(tmp_path)
     for lacks in ({2}, ()):
         Record(out).add(out / "book.txt", Entry("", "", {}, frozenset(lacks)))
         with Claims(records, force=False) as claims:
-            assert claims.win(task) is bool(lacks)
+            assert claims.acquire(task) is bool(lacks)

@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from made_pages import TEXTS, MadeLine, blank, letter, overlap, write
-from page_examples import PROVENANCE
+from page_examples import document_of
 from PIL import Image, ImageDraw
 from real_data import PAGES, needs_pages
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
+from drethtr.documents import Page, Region, TextLine, Transcription, read_page
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.points import Box, box_around
 from drethtr.images.straighten import Strip
@@ -53,7 +53,7 @@ def described(path, page, **changes):
         lines.append(replace(place, **changes))
     content = Page(path.name, *page.image.size, (Region("r", tuple(lines)),))
     xml = path.with_suffix(".xml")
-    xml.write_bytes(write_page_xml(Document((Sheet(content, Scan(lambda: page.image)),), PROVENANCE)))
+    xml.write_bytes(write_page_xml(document_of(content)))
     return xml
 
 
@@ -231,8 +231,7 @@ def test_outlines_that_nobody_drew_are_used_if_wanted(tmp_path, recognizer, outl
         for n, (_, box) in enumerate(low)
     ]
     content = Page("a.png", *made.image.size, (Region("r", tuple(lines)),))
-    xml = write_page_xml(Document((Sheet(content, Scan(lambda: made.image)),), PROVENANCE))
-    (tmp_path / "a.xml").write_bytes(xml)
+    (tmp_path / "a.xml").write_bytes(write_page_xml(document_of(content)))
     segmentation = segmentation_named("given", outlines=outlines)
     [original] = map(segmentation.prepare, open_originals(tmp_path / "a.xml"))
     heights = []

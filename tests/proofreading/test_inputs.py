@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from growth import steps
 from PIL import Image
-from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.pages.catalog import Catalog

@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from page_examples import PROVENANCE
+from page_examples import document_of
 from PIL import Image
 from sample_letter import TEXT, put_letter
 
 from drethtr import DataError, Recognizer
-from drethtr.documents import FORMATS, Box, Document, Page, Region, Scan, Sheet, TextLine, Transcription
+from drethtr.documents import FORMATS, Box, Page, Region, TextLine, Transcription
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.check import Kind
 from drethtr.proofreading.inputs import open_proof_inputs
@@ -93,8 +93,8 @@ def test_found_lines_take_the_text_of_given_ones_that_are_not_used(recognizer, h
     with Image.open(half) as scan:
         size = scan.size
     line = TextLine("all", Box(0, 0, *size).polygon(), None, Transcription(" ".join(TEXT.split())))
-    sheet = Sheet(Page(half.name, *size, (Region("r", (line,)),)), Scan(lambda: Image.new("L", size)))
-    (tmp_path / "letter.xml").write_bytes(FORMATS["page"].write(Document((sheet,), PROVENANCE)))
+    page = Page(half.name, *size, (Region("r", (line,)),))
+    (tmp_path / "letter.xml").write_bytes(FORMATS["page"].write(document_of(page)))
     [given] = open_proof_inputs([str(tmp_path / "letter.xml")], texts_needed=False)
     [page] = prove_text(given, recognizer, segmentation_named("rapid")).pages
     assert len(page.lines) > 5 and " ".join(line.check.text for line in page.lines).split() == TEXT.split()

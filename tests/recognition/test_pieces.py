@@ -60,18 +60,17 @@ def test_a_space_at_a_seam_is_neither_lost_nor_doubled(shifts: tuple[float, floa
     assert stitch(pieces).text == "one two"
 
 
-def test_a_gap_as_wide_as_the_overlap_is_a_space() -> None:
-    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("one")]
+@pytest.mark.parametrize(
+    ("first", "shares"),
+    [
+        ("one", (Piece(0, 80, -np.inf, 55.0), Piece(30, 70, 55.0, 65.0), Piece(50, 120, 65.0, np.inf))),
+        # The first piece saw a letter just beyond its own share.
+        ("one.", (Piece(0, 50, -np.inf, 32.0), Piece(20, 90, 32.0, 80.0), Piece(70, 120, 80.0, np.inf))),
+    ],
+)
+def test_a_gap_as_wide_as_a_piece_without_letters_is_a_space(first, shares):
+    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate(first)]
     right = [Character(c, 0.9, 10.0 * i + 90, 10.0 * i + 100) for i, c in enumerate("two")]
-    shares = (Piece(0, 80, -np.inf, 55.0), Piece(30, 70, 55.0, 65.0), Piece(50, 120, 65.0, np.inf))
-    assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
-
-
-def test_words_on_both_sides_of_an_empty_share_are_apart() -> None:
-    """Though the piece before it saw a letter just beyond its own share."""
-    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("one.")]
-    right = [Character(c, 0.9, 10.0 * i + 90, 10.0 * i + 100) for i, c in enumerate("two")]
-    shares = (Piece(0, 50, -np.inf, 32.0), Piece(20, 90, 32.0, 80.0), Piece(70, 120, 80.0, np.inf))
     assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
 
 

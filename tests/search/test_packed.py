@@ -48,7 +48,7 @@ def log_odds(chance):
 def test_lines_come_back_at_the_nearest_levels_without_skirts():
     rows = [log_probs(steps) for steps in (60, 1, 0, 35)]
     lines = [Posteriors.of(row, TEXTS, 4.5) for row in rows]
-    packed = PackedLines.from_bytes(PackedLines.of(lines).to_bytes())
+    packed = PackedLines.from_bytes(PackedLines.of(lines).content)
     assert len(packed) == 4
     for number, (row, line) in enumerate(zip(rows, lines, strict=True)):
         again = packed.line(number)
@@ -86,7 +86,7 @@ def test_a_step_keeps_its_likeliest_tokens():
     texts = [*map(chr, range(0x61, 0x61 + 20))]
     chances = np.linspace(0.09, 0.01, 20)
     line = Posteriors(tuple(texts), np.zeros(1, np.int64), np.array([0, 20]), np.arange(20), chances, 4.0)
-    again = PackedLines.from_bytes(PackedLines.of([line]).to_bytes()).line(0)
+    again = PackedLines.from_bytes(PackedLines.of([line]).content).line(0)
     assert [again.texts[token] for token in again.tokens] == texts[:15]
 
 
@@ -104,14 +104,14 @@ def test_a_page_takes_no_more_bytes_than_it_may():
 
 def test_a_gap_wider_than_a_byte_is_kept():
     line = Posteriors.certain("ab", [0.0, 4000.0], 4.0)
-    again = PackedLines.from_bytes(PackedLines.of([line]).to_bytes()).line(0)
+    again = PackedLines.from_bytes(PackedLines.of([line]).content).line(0)
     places = {text: step for step, text in dense(again, 10_000)}
     assert places == {"a": 0, "b": 1000}
 
 
 def test_known_texts_of_any_letters():
     line = Posteriors.certain("žluť kůň", [float(place) for place in range(8)], 4.0)
-    again = PackedLines.from_bytes(PackedLines.of([line]).to_bytes()).line(0)
+    again = PackedLines.from_bytes(PackedLines.of([line]).content).line(0)
     assert "".join(again.texts[token] for token in again.tokens) == "žluť kůň"
 
 
@@ -133,6 +133,6 @@ def test_no_letter_is_lost_at_a_seam():
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-4], lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"x" * 40])
 def test_damaged_bytes_are_refused(damage):
-    content = PackedLines.of([Posteriors.of(log_probs(30), TEXTS, 4.0)]).to_bytes()
+    content = PackedLines.of([Posteriors.of(log_probs(30), TEXTS, 4.0)]).content
     with pytest.raises(DataError, match="damaged"):
         PackedLines.from_bytes(damage(content))

@@ -93,7 +93,7 @@ def test_it_is_kept_up_and_pages_of_others_stay(build, built, archive, recognize
 
 
 def test_a_page_that_another_index_has_written_since_is_not_removed(url):
-    key, nothing = PageKey("/one.png", 1), PackedLines.of([]).to_bytes()
+    key, nothing = PageKey("/one.png", 1), PackedLines.of([]).content
     with PostgresStore.write(url, {}) as database:
         for origin in ("one", "another"):
             database.put(origin, key, PageState("state", b"digest"), [], nothing)

@@ -436,6 +436,7 @@ def test_metrics_name_the_route_that_was_asked_for(recognizer):
             404,
             "there is no POST /nowhere; known: GET /, GET /about, POST /line, POST /page, GET /health, GET /metrics",
         ),
+        ("/search?q=received", None, 404, "start drethtr serve with --index INDEX"),
         ("/line/", b"x", 404, "there is no POST /line/; known: GET /, GET /about, POST /line"),
         (
             "/line",
@@ -555,11 +556,6 @@ def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):
         for address in (*of_odd, "/search?q=the&strict=maybe"):
             status, _, content = ask(address)
             assert status == 400 and "error" in json.loads(content)
-
-
-def test_a_server_without_an_index_says_how_to_give_it_one(ask):
-    status, _, content = ask("/search?q=received")
-    assert status == 404 and "start drethtr serve with --index INDEX" in json.loads(content)["error"]
 
 
 def test_the_description_is_of_what_is_served(recognizer):

@@ -34,7 +34,7 @@ def distances(one: DRetHTR, other: DRetHTR) -> tuple[float, float]:
     """How far two networks are apart, in the probabilities of the texts of a batch, and of its steps."""
     batch = batch_of([0, 1])
     before, _ = teacher_forcing(batch.tokens, batch.lengths)
-    lessons = [Teacher(CONFIG, deepcopy(network)).lesson(batch, before) for network in (one, other)]
+    lessons = [Teacher(CONFIG, deepcopy(network)).output(batch, before) for network in (one, other)]
     texts, steps = (
         [logits.softmax(dim=-1) for logits in both]
         for both in zip(*((lesson.logits, lesson.ctc.refined) for lesson in lessons if lesson), strict=True)
@@ -82,7 +82,7 @@ def test_it_is_asked_for_a_share_of_the_batches_and_does_not_learn() -> None:
     batch = batch_of([0, 1])
     before, _ = teacher_forcing(batch.tokens, batch.lengths)
     torch.manual_seed(0)
-    asked = sum(teacher.lesson(batch, before) is not None for _ in range(200))
+    asked = sum(teacher.output(batch, before) is not None for _ in range(200))
     assert 70 < asked < 130
     assert not any("teacher" in name for name, _ in objective.named_parameters())
     assert not any(weight.requires_grad for weight in teacher.network.parameters())

@@ -99,7 +99,7 @@ def pages_of(folder: str, part: str) -> Iterator[tuple[PageKey, Sequence[StoredL
         group = [row for row in some if row["error"] is None]
         if group:
             lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
-            yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
+            yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.content
 
 
 def rows_of(folder: str, part: str) -> Iterator[dict[str, Any]]:

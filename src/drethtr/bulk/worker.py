@@ -154,7 +154,7 @@ class PartReader:
             values["flags"] = [asdict(flag) for flag in result.flags]
         stamp: dict[str, Any] = {"model": self.recognizer.model.hash, "drethtr": __version__}
         if isinstance(result, Reading) and result.posteriors is not None:
-            packed = PackedLines.of([result.posteriors]).to_bytes()
+            packed = PackedLines.of([result.posteriors]).content
             stamp |= {"posteriors": packed, "width": opened.width, "height": opened.height}
         return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
 

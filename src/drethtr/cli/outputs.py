@@ -41,10 +41,11 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
     """Refuse to replace a file without --force, and to replace an input at all."""
     for path in filter(None, paths):
         if path.exists():
-            from drethtr.datasets.open import parted
+            from drethtr.datasets.open import path_and_split
             from drethtr.pages.inputs import is_input
 
-            if is_input(path, [parted(name)[0] for name in inputs]):  # one may be a split, `lines.train.jsonl#train`
+            # One may be a split, `lines.train.jsonl#train`.
+            if is_input(path, [path_and_split(name)[0] for name in inputs]):
                 raise DataError(f"{path} is an input, which is never overwritten; choose another output")
             if not force:
                 raise DataError(f"{path} exists; choose another output or use --force")

@@ -38,8 +38,8 @@ def refuse_growth(file: "ParquetFile", name: str, size: int) -> None:
         DataError: if it does.
     """
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-    if file.metadata.num_rows * ROW + sum(group.total_byte_size for group in groups) > most(size):
-        raise grown(name, size)
+    if file.metadata.num_rows * ROW + sum(group.total_byte_size for group in groups) > size_limit(size):
+        raise too_large(name, size)
     path = local_path(name)
     if path is not None and size <= SMALL:
         refuse_small(path, size, path.stat().st_mtime_ns)
@@ -53,24 +53,24 @@ def refuse_small(path: Path, size: int, changed: int) -> None:
         DataError: if it becomes too large.
     """
     try:
-        fits, _ = sandboxed(str(path), decode, path, most(size))
+        fits, _ = sandboxed(str(path), decode, path, size_limit(size))
     except DataError as error:
         if error.reason.startswith("takes more than"):
-            raise grown(path, size) from error
+            raise too_large(path, size) from error
         raise
     if not fits:
-        raise grown(path, size)
+        raise too_large(path, size)
 
 
-def most(size: int) -> int:
+def size_limit(size: int) -> int:
     """The limit of the decoded bytes of a file."""
     return FREE + GROWTH * size
 
 
-def grown(name: str | Path, size: int) -> DataError:
+def too_large(name: str | Path, size: int) -> DataError:
     """The error for a file that decodes to too many bytes."""
     return DataError(
-        f"has {size:,} bytes that become more than {most(size):,}; rewrite it with fewer repetitions", name
+        f"has {size:,} bytes that become more than {size_limit(size):,}; rewrite it with fewer repetitions", name
     )
 
 

@@ -14,7 +14,7 @@ from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.folder import Kraken
 from drethtr.datasets.layouts.hugging_face import rows_at
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.datasets.sample import Entry, LeftOut, Sample, told_apart
+from drethtr.datasets.sample import Entry, LeftOut, Sample, with_distinct_sets
 from drethtr.datasets.splits import SPLITS, set_at, split_named
 from drethtr.text.normalize import Normalization, for_scoring
 
@@ -34,7 +34,7 @@ def open_samples(name: str | Path, normalize: Normalization = for_scoring, pages
     Raises:
         DataError: if there is nothing of that name, a line cannot be used, or the name of a split is missing.
     """
-    path, wanted = parted(str(name))
+    path, wanted = path_and_split(str(name))
     samples: list[Sample] = []
     left_out: list[LeftOut] = []
     for entry in entries_at(path, pages):
@@ -69,7 +69,7 @@ def refuse_unknown(wanted: str, splits: Collection[str], path: str) -> None:
         raise DataError(f"has no split {wanted!r}, only {found}", path)
 
 
-def parted(name: str) -> tuple[str, str]:
+def path_and_split(name: str) -> tuple[str, str]:
     """Split a name such as `iam#train` into the path and the split; the split of other names is ""."""
     path, mark, split = name.rpartition("#")
     return (path, split) if mark and split in SPLITS and not Path(name).exists() else (name, "")
@@ -99,12 +99,14 @@ def entries_at(name: str, pages: Pages = AS_FOUND) -> Iterable[Entry]:
 def open_all(patterns: Sequence[str], pages: Pages = AS_FOUND) -> list[Sample]:
     """The samples of all paths that match one of the patterns (`lines/*.train.parquet`), sorted within each pattern.
 
-    Sets that are named after places of the same name are `told_apart`.
+    Sets that are named after places of the same name get different names, see `with_distinct_sets`.
 
     Raises:
         DataError: also if a pattern matches nothing, two patterns match the same path, or there are no lines.
     """
-    [samples] = told_apart([sample for name in all_matching(patterns) for sample in open_samples(name, pages=pages)])
+    [samples] = with_distinct_sets(
+        [sample for name in all_matching(patterns) for sample in open_samples(name, pages=pages)]
+    )
     if not samples:
         raise without_lines(patterns)
     return samples
@@ -117,7 +119,7 @@ def have_pages(patterns: Sequence[str]) -> bool:
         DataError: as `all_matching`.
     """
     names = (name for pattern in patterns for name in all_matching([pattern]))
-    return any(not is_url(name) and AS_FOUND.recognizes(Path(parted(name)[0])) for name in names)
+    return any(not is_url(name) and AS_FOUND.recognizes(Path(path_and_split(name)[0])) for name in names)
 
 
 def without_lines(patterns: Sequence[str]) -> DataError:
@@ -164,7 +166,7 @@ def matching(pattern: str) -> list[str]:
 
     Each keeps the split that the pattern names: `sets/*#train`.
     """
-    path, split = parted(pattern)
+    path, split = path_and_split(pattern)
     if is_url(path):
         found = find_files(path)
     elif has_magic(path) and Path(path).exists():

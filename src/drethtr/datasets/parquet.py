@@ -145,30 +145,20 @@ def named_class(cell: Any, names: Sequence[str]) -> Any:
 
 
 def entry_of(row: dict[str, Any], file: str, number: int, named_after: Path, normalize: Normalization) -> Entry:
-    """The sample of a row, as `sample_of`, or why the row cannot be used."""
-    try:
-        return sample_of(row, file, number, named_after, normalize)
-    except DataError as error:
-        key = key_of(file, number)
-        return LeftOut(key, "unusable row", error.reason.removeprefix(f"{key}: "))
-
-
-def sample_of(row: dict[str, Any], file: str, number: int, named_after: Path, normalize: Normalization) -> Sample:
-    """The sample of a row from `rows_in`, counted from 0.
+    """The sample of a row from `rows_in`, counted from 0, or why the row cannot be used.
 
     Args:
         named_after: The place that names the set if the row does not; handwritten, printed and typed lines of a set
             are separate sets.
-
-    Raises:
-        DataError: naming the row, if it has no usable image or text.
     """
     key = key_of(file, number)
-    text = text_of(row["text"], key)
     try:
-        image = image_of(row["image"], file, key)
+        text, image = text_of(row["text"], key), image_of(row["image"], file, key)
+        clean = is_clean(row.get("clean"), key)
+    except DataError as error:
+        return LeftOut(key, "unusable row", error.reason)
     except OSError as error:
-        raise DataError(str(error)) from error
+        return LeftOut(key, "unusable row", str(error).removeprefix(f"{key}: "))
     named = word(row.get("set"))
     of_set = "_".join(filter(None, (named or named_after.name, word(row.get("kind")))))
     return Sample(
@@ -178,7 +168,7 @@ def sample_of(row: dict[str, Any], file: str, number: int, named_after: Path, no
         language=word(row.get("lang")),
         page=word(row.get("page")),
         hand=word(row.get("hand")),
-        clean=is_clean(row.get("clean"), key),
+        clean=clean,
         key=key,
         id=word(row.get("id")),
         named_after=None if named else named_after.parent / of_set,

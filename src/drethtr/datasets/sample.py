@@ -180,7 +180,7 @@ class Tally:
                 places[place] = places.get(place, 0) + 1
 
 
-def told_apart(*groups: Sequence[Sample]) -> list[list[Sample]]:
+def with_distinct_sets(*groups: Sequence[Sample]) -> list[list[Sample]]:
     """The groups of samples, in which sets named after different places of the same name get different names.
 
     Such a set gets as many parent folders as needed: `boxA/lines` and `boxB/lines` instead of `lines`.
@@ -211,7 +211,7 @@ def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
         DataError: naming the first sample found twice and both splits.
     """
     seen: dict[Hashable, tuple[str, Sample]] = {}
-    for split, samples in zip(splits, told_apart(*splits.values()), strict=True):
+    for split, samples in zip(splits, with_distinct_sets(*splits.values()), strict=True):
         for sample in samples:
             # Pages are checked as well as images, since lines of one page share hand, ink and paper.
             marks: dict[Hashable, tuple[str, str]] = {fingerprint(sample): ("the same image", "")}

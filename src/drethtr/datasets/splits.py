@@ -124,7 +124,7 @@ def by_lists(entries: Iterable[Entry], lists: Mapping[str, str]) -> Iterator[Ent
             yield entry
             continue
         file = str(entry.image) if isinstance(entry.image, Path) else entry.key
-        names = (*tails(str(Path(file).absolute())), *tails(entry.page or ""))
+        names = (*path_suffixes(str(Path(file).absolute())), *path_suffixes(entry.page or ""))
         named = [name for name in names if name in lists]
         met.update(named)
         yield replace(entry, split=lists[named[0]]) if named else LeftOut(entry.key, "not in any split list")
@@ -141,7 +141,7 @@ def name_in(row: str) -> str:
     return path.name if path.anchor else path.as_posix()
 
 
-def tails(path: str) -> Iterator[str]:
+def path_suffixes(path: str) -> Iterator[str]:
     """The names by which a list may refer to a file: its path, then with fewer and fewer folders."""
     parts = without_ending(path).parts
     return ("/".join(parts[first:]) for first in range(len(parts)))

@@ -188,11 +188,9 @@ class Editor(ABC):
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Record what a person did with a line."""
 
+    @abstractmethod
     def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         """Replace text, words and review of a line, by edits that do not overlap."""
-        assert line.transcription is not None
-        yield from self.set_text(element, line, old)
-        yield from self.set_review(element, line.transcription.review)
 
     @abstractmethod
     def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:

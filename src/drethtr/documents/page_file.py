@@ -23,7 +23,7 @@ from drethtr.base.version import __version__
 from drethtr.documents.editor import Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply, clean
 from drethtr.documents.page import Page, Parsed, Region, TextLine
-from drethtr.documents.read import Dialect, parse_page
+from drethtr.documents.read import Dialect, made_here, parse_page
 from drethtr.documents.transcription import PageWord, Tag, Transcription
 
 EDITED = "edited with drethtr "
@@ -86,6 +86,11 @@ class PageFile:
     def page(self) -> Page:
         """The page that the file describes, in pixels of its image."""
         return self.parsed.page.on_image(*self.image, self.orientation) if self.image else self.parsed.page
+
+    @cached_property
+    def made_here(self) -> bool:
+        """Whether drethtr created the file, not only edited it."""
+        return made_here(self.data)
 
     @cached_property
     def lines(self) -> Mapping[str, TextLine]:
@@ -183,10 +188,6 @@ class PageFile:
             DataError: if there is no such line, or the format has no tags.
         """
         return self.edited(self.new_editor().set_tags(self.element(line_id), tags))
-
-    def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
-        """The file with new lines after one that it has, as `with_lines_after`."""
-        return self.with_lines_after({after: lines})
 
     def with_lines_after(self, new: Mapping[str | None, Sequence[TextLine]]) -> Self:
         """The file with new lines after lines that it has, in their regions; those after None are its first.
@@ -325,10 +326,6 @@ class PageFile:
         """
         data = self.markup.encode(text.encode())
         return self.parse(data, self.name, self.image, lambda _: self.orientation).following(self)
-
-    def text(self) -> str:
-        """The file as UTF-8 text, for comparisons."""
-        return self.markup.utf8.decode()
 
     def in_units(self, line: TextLine) -> TextLine:
         """A line with its coordinates in units of the file instead of pixels."""

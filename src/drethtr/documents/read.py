@@ -113,20 +113,17 @@ def is_description(head: bytes) -> bool:
     return DESCRIBING.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
-def made_here(path: Path) -> bool:
-    """Whether a PAGE, ALTO or JSON file was written by drethtr; files that drethtr only updated do not count."""
-    try:
-        return MADE_HERE.search(first_bytes(path)) is not None
-    except DataError:
-        return False
+def made_here(data: bytes) -> bool:
+    """Whether drethtr wrote a PAGE, ALTO or JSON file, by its first bytes; one that it only updated does not count."""
+    return MADE_HERE.search(data[:HEAD]) is not None
 
 
-def by_trust(path: Path, ours: bool | None = None) -> tuple[bool, bool, Path]:
-    """A key that sorts the files of a page, the best first; `ours` says whether drethtr wrote it, if that is known.
+def by_trust(path: Path, ours: bool) -> tuple[bool, bool, Path]:
+    """A key that sorts the files of a page, the best first; `ours` says whether drethtr wrote it.
 
     Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
     """
-    return made_here(path) if ours is None else ours, ".alto" in path.suffixes, path
+    return ours, ".alto" in path.suffixes, path
 
 
 def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect, Parsed]:

@@ -11,28 +11,10 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 from drethtr.editing.journal import TAG, Change
-from drethtr.editing.status import Status, status_of
+from drethtr.editing.status import status_of
 
 Outline = Callable[[TextLine, PageFile], Points | None]
 """Finds the polygon around the ink of a line that has a baseline."""
-
-
-@dataclass(frozen=True)
-class PageContext:
-    """What a change needs to know about a page.
-
-    page_id    its id
-    made_here  whether drethtr created its file
-    outline    finds outlines of lines
-    """
-
-    page_id: str
-    made_here: bool
-    outline: Outline
-
-    def status(self, line: TextLine) -> Status:
-        """The state of a line."""
-        return status_of(line, made_here=self.made_here)
 
 
 @dataclass(frozen=True)
@@ -55,7 +37,7 @@ class LineEdit:
     tags: tuple[Tag, ...] | None = None
 
 
-def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext) -> Changed:
+def edit_line(file: PageFile, line_id: str, edit: LineEdit, outline: Outline) -> Changed:
     """Change the text, the review or the place of a line.
 
     Raises:
@@ -67,11 +49,11 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
     for tag in edit.tags or ():
         if tag.start + tag.length > len(written.text) and tag not in known:
             raise DataError(f"the tag {tag.name!r} is beyond the end of the text of line {line_id!r}")
-    new = written if edit.baseline is None and edit.polygon is None else at_place(written, edit, file, context)
+    new = written if edit.baseline is None and edit.polygon is None else at_place(written, edit, file, outline)
     notes = list[Change]()
 
     def note(action: str, before: str | None, after: str | None, status: Review | None = None) -> None:
-        notes.append(Change(context.page_id, line_id, action, before, after, status and str(status)))
+        notes.append(Change(line_id, action, before, after, status and str(status)))
 
     if written is not old:
         if written.transcription != old.transcription:
@@ -80,7 +62,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
             note("tags", " ".join(lost), None, written.review)
     if (new.baseline, new.polygon) != (old.baseline, old.polygon):
         # A program's reading was of the ink at the old place, so it is dropped; a person's text stays.
-        if written is old and not context.status(old).touched:
+        if written is old and not status_of(old, file).touched:
             new = replace(new, transcription=None)
         note("place", old.text, new.text)
     changed = file.with_line(new)
@@ -98,20 +80,20 @@ def with_text(line: TextLine, edit: LineEdit) -> TextLine:
     return replace(line, transcription=with_review(line.transcription, text, edit.status or Review.CORRECTED))
 
 
-def at_place(line: TextLine, edit: LineEdit, file: PageFile, context: PageContext) -> TextLine:
+def at_place(line: TextLine, edit: LineEdit, file: PageFile, outline: Outline) -> TextLine:
     """A line at the place of an edit; with a baseline alone, in an outline around the ink there."""
     baseline = within(edit.baseline, file.page) or line.baseline
     placed = replace(line, baseline=baseline, polygon=within(edit.polygon, file.page))
     if edit.polygon is None:
-        placed = replace(placed, polygon=context.outline(placed, file) or line.polygon)
+        placed = replace(placed, polygon=outline(placed, file) or line.polygon)
     return placed
 
 
-def confirm_lines(file: PageFile, lines: Sequence[TextLine], page_id: str) -> Changed:
+def confirm_lines(file: PageFile, lines: Sequence[TextLine]) -> Changed:
     """Confirm lines as they are, in one edit of the file."""
     review = Review.CONFIRMED
     new = [replace(line, transcription=with_review(line.transcription, line.text, review)) for line in lines]
-    notes = tuple(Change(page_id, line.id, "status", line.text, line.text, str(review)) for line in lines)
+    notes = tuple(Change(line.id, "status", line.text, line.text, str(review)) for line in lines)
     return Changed(file.with_lines(new), tuple(line.id for line in lines), notes)
 
 

@@ -26,7 +26,7 @@ from drethtr.documents.beside import (
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
 from drethtr.documents.page import file_name
-from drethtr.documents.read import MADE_HERE, by_trust, first_bytes, is_description, read_page
+from drethtr.documents.read import by_trust, first_bytes, is_description, made_here, read_page
 from drethtr.images.page import PageSource, open_pages
 from drethtr.pages.inputs import searchable_copies
 
@@ -143,7 +143,7 @@ def match_to_scans(
     found: dict[Path, list[Path]] = {}
     lost = []
     heads = {file: beginning(file) for file in files}  # read once, since most of the time goes into opening files
-    for file in sorted(files, key=lambda file: by_trust(file, MADE_HERE.search(heads[file] or b"") is not None)):
+    for file in sorted(files, key=lambda file: by_trust(file, made_here(heads[file] or b""))):
         if (head := heads[file]) is not None and not is_description(head):
             continue
         try:

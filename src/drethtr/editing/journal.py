@@ -65,12 +65,11 @@ UNDO, REDO = "undo", "redo"
 class Change:
     """A change of a line; `who` is None if the model made it, `model` is None if a person did."""
 
-    page_id: str
     line: str
     action: str
-    old: str | None
-    new: str | None
-    status: str | None
+    old: str | None = None
+    new: str | None = None
+    status: str | None = None
     who: str | None = None
     model: str | None = None
     time: str = ""
@@ -170,8 +169,10 @@ class Journal:
                 raise DataError(f"damaged ({error}); remove it, it holds no texts", path) from failed
             return cls(path, opened(path))
 
-    def add(self, changes: Sequence[Change], difference: bytes | None = None, of: int | None = None) -> None:
-        """Add changes with the present time; an error such as a full disk is kept in `error`.
+    def add(
+        self, page_id: str, changes: Sequence[Change], difference: bytes | None = None, of: int | None = None
+    ) -> None:
+        """Add changes of a page with the present time; an error such as a full disk is kept in `error`.
 
         Args:
             difference: The difference they made to the file, if they are a step.
@@ -179,8 +180,7 @@ class Journal:
         """
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         rows = [
-            (one.page_id, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status)
-            for one in changes
+            (page_id, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
         ]
         # In one transaction, so that an undo never finds a step without its changes.
         with self.guarded(), self.lock, self.written() as database:
@@ -191,7 +191,7 @@ class Journal:
             )
             if difference is not None and rows:
                 [last] = database.execute("SELECT max(number) FROM change").fetchone()
-                step = (last - len(rows) + 1, last, changes[0].page_id, of, difference)
+                step = (last - len(rows) + 1, last, page_id, of, difference)
                 database.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", step)
             self.error = None
 
@@ -220,7 +220,7 @@ class Journal:
     def of_line(self, page_id: str, line: str) -> list[Change]:
         """The changes of a line, newest first."""
         statement = (
-            "SELECT page, line, action, old, new, status, who, model, time FROM change "
+            "SELECT line, action, old, new, status, who, model, time FROM change "
             "WHERE page = ? AND line = ? ORDER BY number DESC LIMIT ?"
         )
         return [Change(*row) for row in self.texts(statement, (page_id, line, MAX_CHANGES))]
@@ -231,7 +231,7 @@ class Journal:
 
     def steps(self, page_id: str) -> list[Step]:
         """The steps of a page, oldest first."""
-        columns = "page, line, action, old, new, status, who, model, time"
+        columns = "line, action, old, new, status, who, model, time"
         # Numbers as texts, since `texts` leaves out rows with anything else.
         statement = (
             f"SELECT CAST(first AS TEXT), CAST(last AS TEXT), CAST(of AS TEXT), {columns} FROM change "

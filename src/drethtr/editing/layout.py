@@ -18,10 +18,11 @@ from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.documents.transcription import Review, Tag, Transcription
-from drethtr.editing.changes import Changed, PageContext, carry_over, tidy, within
+from drethtr.editing.changes import Changed, Outline, carry_over, tidy, within
 from drethtr.editing.journal import Change
 from drethtr.editing.places import crossings, hull, in_writing_direction, neighbor_before, split_offset, split_place
 from drethtr.editing.regions import arranged, moved, parts_beside, placed, region_of, with_free_ids, without
+from drethtr.editing.status import status_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Action(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         """The file after it.
 
         Raises:
@@ -48,16 +49,16 @@ class Draw(Action):
     polygon: Points | None = None
     after: str | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         line = TextLine("", within(self.polygon, file.page), within(self.baseline, file.page))
         if line.baseline is None and line.polygon is None:
             raise DataError("a new line needs a baseline or an outline")
         if line.polygon is None:
-            line = replace(line, polygon=context.outline(line, file))
+            line = replace(line, polygon=outline(line, file))
         after = self.after or neighbor_before(file.page.lines, line.baseline or line.polygon or ())
         new = replace(line, id=file.free_id("line"))
-        note = Change(context.page_id, new.id, self.name, None, "", None)
-        return Changed(file.with_new_lines([new], after), (new.id,), (note,))
+        note = Change(new.id, self.name, new="")
+        return Changed(file.with_lines_after({after: [new]}), (new.id,), (note,))
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ class Delete(Action):
     name = "delete"
     lines: tuple[str, ...]
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
-        notes = [Change(context.page_id, line, self.name, file.line(line).text, None, None) for line in self.lines]
+    def done(self, file: PageFile, outline: Outline) -> Changed:
+        notes = [Change(line, self.name, file.line(line).text) for line in self.lines]
         return Changed(file.without_lines(self.lines), (), tuple(notes))
 
 
@@ -80,10 +81,10 @@ class Cut(Action):
     stroke: Points
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         chosen = [line for line in file.page.lines if not self.lines or line.id in self.lines]
         points = {line.id: found for line in chosen if (found := crossings(in_writing_direction(line), self.stroke))}
-        changed = cut(file, points, context)
+        changed = cut(file, points, outline)
         if not changed.lines:
             raise DataError("no line was cut: the stroke crosses none between its ends")
         return changed
@@ -98,26 +99,26 @@ class Split(Action):
     point: tuple[int, int]
     offset: int | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         if file.line(self.line).baseline is None:
             raise DataError(f"line {self.line!r} has no baseline to split; draw one first")
-        changed = cut(file, {self.line: [self.point]}, context, self.offset)
+        changed = cut(file, {self.line: [self.point]}, outline, self.offset)
         if not changed.lines:
             raise DataError("a line can only be split between its ends; choose a point inside it")
         return changed
 
 
 def cut(
-    file: PageFile, points: Mapping[str, Sequence[tuple[int, int]]], context: PageContext, offset: int | None = None
+    file: PageFile, points: Mapping[str, Sequence[tuple[int, int]]], outline: Outline, offset: int | None = None
 ) -> Changed:
     """A file with lines cut at points, each from its end to its start; the first part keeps the id."""
     ids, changed = file.new_editor().ids, list[TextLine]()
     new = dict[str, list[TextLine]]()
     for id, of_line in points.items():
         first, rest = in_writing_direction(file.line(id)), list[TextLine]()
-        status = context.status(first)
+        touched = status_of(first, file).touched
         for point in of_line:
-            if (halves := halved(first, point, touched=status.touched, offset=offset)) is not None:
+            if (halves := halved(first, point, touched=touched, offset=offset)) is not None:
                 first, second = halves
                 rest.insert(0, replace(second, id=ids.claim(id)))
         if rest:
@@ -129,7 +130,7 @@ def cut(
     read = {
         part.id: part if part.is_reviewed or part.id in kept else replace(part, transcription=None) for part in parts
     }
-    notes = tuple(Change(context.page_id, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
+    notes = tuple(Change(part.id, Cut.name, part.text, read[part.id].text) for part in parts)
     firsts = [read[first.id] for first in changed]
     after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
     done = file.with_lines(firsts).with_lines_after(after) if changed else file
@@ -180,7 +181,7 @@ class Join(Action):
     name = "join"
     lines: tuple[str, ...]
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         lines = [line for line in file.page.lines if line.id in self.lines]
         if len(lines) < 2 or len(set(self.lines)) != len(lines):
             raise DataError("choose at least two lines of this page to join")
@@ -188,20 +189,20 @@ class Join(Action):
         pieces = in_writing_order(lines)
         baseline = tuple(point for piece in pieces for point in piece.baseline or ()) or None
         joined = TextLine(kept.id, hull([point for piece in pieces for point in piece.polygon or ()]) or None, baseline)
-        if baseline is not None and (found := context.outline(joined, file)) is not None:
+        if baseline is not None and (found := outline(joined, file)) is not None:
             joined = replace(joined, polygon=found)
         text, tags = "", list[Tag]()
         for piece in pieces:
             text = f"{text} " if text and piece.text else text
             tags += [tag._replace(start=len(text) + tag.start) for tag in tags_within(piece)]
             text += piece.text
-        touched = any(context.status(piece).touched for piece in pieces)
+        touched = any(status_of(piece, file).touched for piece in pieces)
         if touched or tags:
             words = tuple(word for piece in pieces for word in piece.words)
             review = Review.CORRECTED if touched else None
             joined = replace(joined, transcription=Transcription(text, None, words, review=review))
-        notes = [Change(context.page_id, kept.id, self.name, text, joined.text, None)]
-        notes += [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
+        notes = [Change(kept.id, self.name, text, joined.text)]
+        notes += [Change(line.id, self.name, line.text) for line in gone]
         file = file.with_line(joined)
         if tags:
             file = file.with_tags(kept.id, tags)
@@ -230,7 +231,7 @@ class Move(Action):
     after: str | None = None
     before: str | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         beside = (
             self.after or self.before or next((line.id for line in file.page.lines if line.id not in self.lines), "")
         )
@@ -239,7 +240,7 @@ class Move(Action):
         region = region_of(file, beside)
         others = [line.id for line in region.lines if line.id not in self.lines]
         start = others.index(beside) + (self.after is not None)
-        return moved(file, self.lines, region, start, self.name, context)
+        return moved(file, self.lines, region, start, self.name)
 
 
 @dataclass(frozen=True)
@@ -249,12 +250,12 @@ class Follow(Action):
     name = "order"
     lines: tuple[str, ...]
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         if len(set(self.lines)) < 2:
             raise DataError("draw the path through at least two lines")
         region = region_of(file, self.lines[0])
         start = next(place for place, line in enumerate(region.lines) if line.id in self.lines)
-        return moved(file, self.lines, region, start, self.name, context)
+        return moved(file, self.lines, region, start, self.name)
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,7 @@ class SetRegion(Action):
     kind: str | None = None
     polygon: Points | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         known = [line for line in file.page.lines if line.id in self.lines]
         polygon = within(self.polygon, file.page)
         if self.region is None:
@@ -276,7 +277,7 @@ class SetRegion(Action):
             new = Region(file.free_id("region"), tuple(known), polygon, tidy(self.kind or ""))
             parts = [part for region in file.page.regions for part in parts_beside(region, known)]
             regions = with_free_ids(file, placed(file.page, parts, [new]))
-            return arranged(file, regions, self.lines, self.name, context)
+            return arranged(file, regions, self.lines, self.name)
         if self.region not in file.region_ids:
             raise DataError(f"this page has no region {self.region!r}")
         regions = [
@@ -290,7 +291,7 @@ class SetRegion(Action):
             else region
             for region in (without(region, self.lines) for region in file.page.regions)
         ]
-        return arranged(file, regions, self.lines, self.name, context)
+        return arranged(file, regions, self.lines, self.name)
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ class Dissolve(Action):
     name = "region"
     region: str
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         ids = [region.id for region in file.page.regions]
         if self.region not in ids or len(ids) < 2:
             raise DataError("the only region of a page cannot be removed" if self.region in ids else "no such region")
@@ -315,7 +316,7 @@ class Dissolve(Action):
         lines = gone.lines + regions[near].lines if number < near else regions[near].lines + gone.lines
         regions[near] = replace(regions[near], lines=lines)
         del regions[number]
-        return arranged(file, regions, [line.id for line in gone.lines], self.name, context)
+        return arranged(file, regions, [line.id for line in gone.lines], self.name)
 
 
 @dataclass(frozen=True)
@@ -326,7 +327,7 @@ class MoveRegion(Action):
     region: str
     after: str | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         regions = {region.id: region for region in file.page.regions}
         cell = regions[self.region].cell if self.region in regions else None
         tables = {id: region.cell.table for id, region in regions.items() if region.cell}
@@ -337,4 +338,4 @@ class MoveRegion(Action):
         start = 0 if self.after is None else others.index(self.after) + 1
         order = [regions[id] for id in (*others[:start], *chosen, *others[start:])]
         lines = [line.id for id in chosen for line in regions[id].lines]
-        return arranged(file, order, lines, self.name, context)
+        return arranged(file, order, lines, self.name)

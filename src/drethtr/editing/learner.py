@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import groupby
+from operator import itemgetter
 from os import getpid
 from pathlib import Path
 from secrets import token_hex
@@ -186,9 +188,9 @@ class Learner:
                     self.jobs.update(job, done=STEPS, message=NO_GAIN.format(len(lines)))
                     return
                 model = self.reader.model
-                self.workspace.journal.add(
-                    [Change(page_id, line, LEARN, None, None, None, model=model) for page_id, line, _ in lines]
-                )
+                for page_id, of_page in groupby(lines, itemgetter(0)):
+                    changes = [Change(line, LEARN, model=model) for _, line, _ in of_page]
+                    self.workspace.journal.add(page_id, changes)
                 result = gain_of(load_named(target, None).card["fine_tuned"])
                 self.models[job.id] = target
                 self.jobs.update(job, done=STEPS, result=result, message="learned")

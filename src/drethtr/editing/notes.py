@@ -24,20 +24,20 @@ def record(
         model: The model that makes the change; by default a person does.
         of: The number of the step that the change undoes or redoes.
     """
-    outside = []
+    outside, page_id = [], opened.page.id
     before = {line.id: line for line in opened.file.page.lines}
     for note in changed.notes:
-        known = text_known(journal.of_line(note.page_id, note.line)) if note.line else None
+        known = text_known(journal.of_line(page_id, note.line)) if note.line else None
         if known is not None and note.line in before and (now := before[note.line].text) != known:
             status = str(opened.status(before[note.line]))
-            outside.append(Change(note.page_id, note.line, "outside", known, now, status))
+            outside.append(Change(note.line, "outside", known, now, status))
     if outside:
-        journal.add(outside)
+        journal.add(page_id, outside)
     person = None if model is not None and not who else tidy(who) or user()
     if changed.notes:
         is_step = person is not None and changed.file.data != opened.file.data
         difference = Difference.between(opened.file, changed.file).packed() if is_step else None
-        journal.add([replace(note, who=person, model=model) for note in changed.notes], difference, of)
+        journal.add(page_id, [replace(note, who=person, model=model) for note in changed.notes], difference, of)
 
 
 def user() -> str:
@@ -58,15 +58,13 @@ def text_known(changes: Sequence[Change]) -> str | None:
     return None
 
 
-def notes_between(
-    page_id: str, action: str, before: PageFile, after: PageFile, lines: Sequence[str]
-) -> Iterator[Change]:
+def notes_between(action: str, before: PageFile, after: PageFile, lines: Sequence[str]) -> Iterator[Change]:
     """The notes of a step that undoes or redoes another; one of the page, if it changed no line's text."""
     changed = [line for line in lines if text_in(before, line) != text_in(after, line)]
     for line in changed:
-        yield Change(page_id, line, action, text_in(before, line), text_in(after, line), None)
+        yield Change(line, action, text_in(before, line), text_in(after, line))
     if not changed:
-        yield Change(page_id, "", action, None, None, None)
+        yield Change("", action)
 
 
 def text_in(file: PageFile, line: str) -> str | None:

@@ -58,8 +58,8 @@ class Summary:
             untouched.append(line)
             words += len(line.words)
             wrong += sum(1 - word.confidence for word in line.words if word.confidence is not None)
-        layout = doubt_of_page(content) if opened.made_here else NO_DOUBT
-        return cls(tuple(texts), words, round(wrong, 2), PageDoubt(doubt_in(untouched), layout), opened.made_here)
+        layout = doubt_of_page(content) if opened.file.made_here else NO_DOUBT
+        return cls(tuple(texts), words, round(wrong, 2), PageDoubt(doubt_in(untouched), layout), opened.file.made_here)
 
     @cached_property
     def counts(self) -> Counter[str]:

@@ -17,7 +17,7 @@ from drethtr.base.recent import RecentResults
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile, revision_of
-from drethtr.documents.read import MADE_HERE, first_bytes
+from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status, status_of
@@ -49,14 +49,10 @@ class Stale(DrethtrError):
 
 @dataclass(frozen=True)
 class OpenPage:
-    """A page with the present content of its PAGE or ALTO file.
-
-    made_here  whether drethtr created the file, not only edited it
-    """
+    """A page with the present content of its PAGE or ALTO file."""
 
     page: FolderPage
     file: PageFile
-    made_here: bool
 
     @property
     def lines(self) -> tuple["OpenLine", ...]:
@@ -70,7 +66,7 @@ class OpenPage:
 
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        return status_of(line, made_here=self.made_here)
+        return status_of(line, self.file)
 
     def line(self, id: str) -> "OpenLine":
         """A line.
@@ -176,7 +172,7 @@ class PageFiles:
     def known(self, page: FolderPage, file: PageFile) -> OpenPage:
         """The open page of a file that was parsed, such as one just changed; it is then not parsed again."""
         self.files.get((page.id, file.data, file.image), lambda: file)
-        return OpenPage(page, file, MADE_HERE.search(file.data[:4096]) is not None)
+        return OpenPage(page, file)
 
     def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.

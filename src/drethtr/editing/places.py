@@ -87,7 +87,7 @@ def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
     height = twice_area(line.polygon or ()) / 2 / max(length, 1.0)
     above = SHARE_ABOVE * height * np.array((direction[1], -direction[0]))
     path = np.asarray(stroke, dtype=np.float64)
-    found = meetings(baseline, path) or meetings(baseline + above, path)
+    found = intersections(baseline, path) or intersections(baseline + above, path)
     cuts = sorted((cut_at(line.baseline, (float(x), float(y))) for x, y in found), key=lambda cut: -cut[0])
     points, last = list[tuple[int, int]](), length
     for along, (x, y), _ in cuts:
@@ -97,7 +97,7 @@ def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
     return points
 
 
-def meetings(path: Floats, other: Floats) -> list[Floats]:
+def intersections(path: Floats, other: Floats) -> list[Floats]:
     """Where two paths cross each other."""
     starts, steps = path[:-1], np.diff(path, axis=0)
     found = []

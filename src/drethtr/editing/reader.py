@@ -213,7 +213,7 @@ class Reader:
             return False
         with suppress(DataError):  # reading it reports why it cannot be used or written
             opened = self.workspace.page_files.parse(page, data)
-            notes = notes_of(page, opened.file.page.lines if opened is not None else ())
+            notes = notes_of(opened.file.page.lines if opened is not None else ())
             self.workspace.create(page, data, notes, model=recognizer.model.identity)
             return True
         return False
@@ -236,7 +236,7 @@ class Reader:
         if opened is None:
             document = Document((original.sheet(content),), recognizer.provenance())
             data = FORMATS["page"].write(document)
-            is_ours = self.workspace.create(page, data, notes_of(page, lines), model=model)
+            is_ours = self.workspace.create(page, data, notes_of(lines), model=model)
             if is_ours and recognizer.pieces.keeps_posteriors:
                 self.index.add(page, content, recognizer, seen)
             return
@@ -246,7 +246,7 @@ class Reader:
                 return Changed(opened.file, (), ())
             ids = self.workspace.for_new_lines(opened).new_editor().ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
-            return Changed(opened.file.with_new_lines(new, None), (), notes_of(page, new))
+            return Changed(opened.file.with_lines_after({None: new}), (), notes_of(new))
 
         self.workspace.change(page.id, work, {}, model=model)
 
@@ -284,7 +284,7 @@ class Reader:
                     continue
                 changed.append(replace(here, transcription=text))
                 if here.transcription is None or here.text != text.text:
-                    notes.append(Change(page.id, line.id, "read", here.text, text.text, str(Status.READ)))
+                    notes.append(Change(line.id, "read", here.text, text.text, str(Status.READ)))
             return Changed(opened.file.with_texts(changed, READING), tuple(line.id for line in changed), tuple(notes))
 
         if read:
@@ -349,16 +349,16 @@ class Reader:
         [(old, text)] = transcribed(read, opened.file.page)
 
         def work(opened: OpenPage) -> Changed:
-            note = Change(page_id, line, "read", old.text, text.text, str(Status.READ))
+            note = Change(line, "read", old.text, text.text, str(Status.READ))
             return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 
         self.workspace.change(page_id, work, {line: revision}, who, model=recognizer.model.identity)
         return self.workspace.opened(page_id).line(line)
 
 
-def notes_of(page: FolderPage, lines: Iterable[TextLine]) -> tuple[Change, ...]:
+def notes_of(lines: Iterable[TextLine]) -> tuple[Change, ...]:
     """Records of lines that were read for the first time."""
-    return tuple(Change(page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
+    return tuple(Change(line.id, "read", None, line.text, str(Status.READ)) for line in lines)
 
 
 def transcribed(read: Iterable[tuple[TextLine, Strip, Reading]], content: Page) -> list[tuple[TextLine, Transcription]]:

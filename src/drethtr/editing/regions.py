@@ -6,7 +6,7 @@ from dataclasses import replace
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
-from drethtr.editing.changes import Changed, PageContext
+from drethtr.editing.changes import Changed
 from drethtr.editing.journal import Change
 from drethtr.editing.places import box_as_read, quarters_of_page
 
@@ -68,9 +68,7 @@ def region_of(file: PageFile, line: str) -> Region:
     return next(region for region in file.page.regions if known in region.lines)
 
 
-def moved(
-    file: PageFile, lines: Sequence[str], target: Region, start: int, action: str, context: PageContext
-) -> Changed:
+def moved(file: PageFile, lines: Sequence[str], target: Region, start: int, action: str) -> Changed:
     """A file with lines moved into a region; `start` is their place among the others there."""
     known = [file.line(line) for line in dict.fromkeys(lines)]
     regions = []
@@ -79,15 +77,12 @@ def moved(
         if region.id == target.id:
             rest = replace(rest, lines=(*rest.lines[:start], *known, *rest.lines[start:]))
         regions.append(rest)
-    return arranged(file, regions, lines, action, context)
+    return arranged(file, regions, lines, action)
 
 
-def arranged(
-    file: PageFile, regions: Sequence[Region], lines: Sequence[str], action: str, context: PageContext
-) -> Changed:
+def arranged(file: PageFile, regions: Sequence[Region], lines: Sequence[str], action: str) -> Changed:
     """The change of a file to `in_regions`."""
-    note = Change(context.page_id, "", action, None, None, None)
-    return Changed(in_regions(file, regions), tuple(lines), (note,))
+    return Changed(in_regions(file, regions), tuple(lines), (Change("", action),))
 
 
 def in_regions(file: PageFile, regions: Sequence[Region]) -> PageFile:

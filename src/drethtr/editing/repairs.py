@@ -11,11 +11,12 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points
-from drethtr.editing.changes import Changed, PageContext
+from drethtr.editing.changes import Changed, Outline
 from drethtr.editing.journal import Change
 from drethtr.editing.layout import Action, Cut, Delete, Dissolve, Draw, Follow, Join, Move, MoveRegion, SetRegion, Split
 from drethtr.editing.places import as_read, box_as_read, crossings, neighbor_before, quarters_of_page
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
+from drethtr.editing.status import status_of
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
 
@@ -40,22 +41,22 @@ class Replace(Action):
     regions: tuple[Region, ...]
     box: Box | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         inside = [line for line in file.page.lines if self.box is None or is_in(self.box, middle_of(line))]
-        kept = [line for line in inside if context.status(line).touched]
-        gone = [line for line in inside if not context.status(line).touched]
+        kept = [line for line in inside if status_of(line, file).touched]
+        gone = [line for line in inside if not status_of(line, file).touched]
         found = self.found_beside(kept, file)
         new = [line for region in found for line in region.lines]
         if not (new or gone):
             raise DataError("no lines were found there")
-        notes = [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
-        notes += [Change(context.page_id, line.id, self.name, None, "", None) for line in new]
+        notes = [Change(line.id, self.name, line.text) for line in gone]
+        notes += [Change(line.id, self.name, new="") for line in new]
         # New lines are added first, since each is placed after an existing line, and all of those may be removed.
         # Regions come last, when it is known which are empty. In a box regions stay, as it may hold only a part of
         # them.
         changed = file
         if new:
-            changed = changed.with_new_lines(new, line_before(gone, new, file.page))
+            changed = changed.with_lines_after({line_before(gone, new, file.page): new})
         if gone:
             changed = changed.without_lines({line.id for line in gone})
         if new and self.box is None:
@@ -116,11 +117,11 @@ class TwoPages(Action):
     name = "two-pages"
     stroke: Points | None = None
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         quarters = quarters_of_page(file.page.lines)
         fold = self.stroke or fold_of(file.page, quarters)
         across = [line for line in file.page.lines if crossings(line, fold)]
-        cut = Cut(fold, tuple(line.id for line in across)).done(file, context) if across else Changed(file, (), ())
+        cut = Cut(fold, tuple(line.id for line in across)).done(file, outline) if across else Changed(file, (), ())
         left, right = list[Region](), list[Region]()
         for region in cut.file.page.regions:
             sides = sides_of(region.lines, fold, quarters)
@@ -130,7 +131,7 @@ class TwoPages(Action):
                 right.append(Region(cut.file.free_id(region.id), parts[1], kind=region.kind))
             else:
                 (right if sides[1] else left).append(region)
-        done = arranged(cut.file, with_free_ids(cut.file, [*left, *right]), (), self.name, context)
+        done = arranged(cut.file, with_free_ids(cut.file, [*left, *right]), (), self.name)
         return Changed(done.file, cut.lines, (*done.notes, *cut.notes))
 
 
@@ -177,9 +178,9 @@ class ByRows(Action):
     name = "rows"
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         chosen = chosen_lines(file, self.lines)
-        return arranged(file, gathered(file, [as_text(chosen)], chosen), self.lines, self.name, context)
+        return arranged(file, gathered(file, [as_text(chosen)], chosen), self.lines, self.name)
 
 
 @dataclass(frozen=True)
@@ -189,12 +190,12 @@ class ByColumns(Action):
     name = "columns"
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         chosen = chosen_lines(file, self.lines)
         columns = [[chosen[one.number] for one in column] for column in columns_of(positions(chosen))]
         if len(columns) < 2:
             raise DataError("no columns were found; cut the lines that cross the gap between them first")
-        return arranged(file, gathered(file, columns, chosen), self.lines, self.name, context)
+        return arranged(file, gathered(file, columns, chosen), self.lines, self.name)
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ class Table(Action):
     rows: tuple[Points, ...] = ()
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, context: PageContext) -> Changed:
+    def done(self, file: PageFile, outline: Outline) -> Changed:
         if not (self.columns or self.rows):
             raise DataError("draw at least one stroke between two columns or two rows")
         quarters = quarters_of_page(file.page.lines)
@@ -220,7 +221,7 @@ class Table(Action):
         for stroke in self.columns:
             across = tuple(line.id for line in file.page.lines if line.id in ids and crossings(line, stroke))
             if across:
-                cut = Cut(stroke, across).done(file, context)
+                cut = Cut(stroke, across).done(file, outline)
                 file, ids = cut.file, (*ids, *cut.lines)
                 notes += cut.notes
                 changed += cut.lines
@@ -238,7 +239,7 @@ class Table(Action):
         ]
         regions = [without(region, ids) for region in file.page.regions]
         new = with_free_ids(file, new)
-        done = arranged(file, placed(file.page, regions, new), (), self.name, context)
+        done = arranged(file, placed(file.page, regions, new), (), self.name)
         return Changed(done.file, tuple(dict.fromkeys(changed)), (*done.notes, *notes))
 
     def reaches(self, line: TextLine, quarters: int) -> bool:

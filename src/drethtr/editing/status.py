@@ -4,6 +4,7 @@ from collections.abc import Collection
 from enum import StrEnum
 
 from drethtr.documents.page import TextLine
+from drethtr.documents.page_file import PageFile
 
 
 class Status(StrEnum):
@@ -20,8 +21,8 @@ class Status(StrEnum):
         return self in (Status.CORRECTED, Status.CONFIRMED)
 
 
-def status_of(line: TextLine, *, made_here: bool) -> Status:
-    """The state of a line.
+def status_of(line: TextLine, file: PageFile) -> Status:
+    """The state of a line of a file.
 
     A text without confidences, in a file that drethtr did not make, counts as corrected: a person may have written it.
     """
@@ -30,7 +31,7 @@ def status_of(line: TextLine, *, made_here: bool) -> Status:
         return Status.UNREAD
     if text.review is not None:
         return Status(text.review)
-    return Status.READ if text.by_program or made_here else Status.CORRECTED
+    return Status.READ if text.by_program or file.made_here else Status.CORRECTED
 
 
 def status_of_page(states: Collection[str], *, made_here: bool) -> Status:

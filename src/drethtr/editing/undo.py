@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import Self
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Edit, apply
@@ -134,32 +134,20 @@ class Difference:
         made = file.replaced(assembled(frame, {key: part for key, part in parts.items() if part is not None}))
         for id in merged_lines:
             left = file.replaced(assembled(present, {**now, (LINE, id): str(self.parts[LINE, id][0])}))
-            if is_nobodys(*(said_on(one.line(id)) for one in (left, file, made))):
+            if is_nobodys(*(one.line(id) for one in (left, file, made))):
                 raise DataError(f"line {id!r} was changed since; undo that first")
         return made
 
 
-class Said(NamedTuple):
-    """The text of a line, and whether a person reviewed it."""
-
-    text: str
-    review: Review | None
-
-
-def said_on(line: TextLine) -> Said:
-    """What a line says."""
-    return Said("", None) if line.transcription is None else Said(line.text, line.transcription.review)
-
-
-def is_nobodys(left: Said, now: Said, merged: Said) -> bool:
-    """Whether nobody wrote or confirmed a merged text.
+def is_nobodys(left: TextLine, now: TextLine, merged: TextLine) -> bool:
+    """Whether nobody wrote or confirmed the text of a merged line.
 
     Args:
-        left: Before the difference.
-        now: Before merging.
+        left: The line before the difference.
+        now: The line before merging.
     """
-    is_confirmed_anew = merged.review is Review.CONFIRMED and merged != now
-    return is_confirmed_anew or merged.text != now.text != left.text
+    is_other = (merged.text, merged.review) != (now.text, now.review)
+    return (merged.review is Review.CONFIRMED and is_other) or merged.text != now.text != left.text
 
 
 def taken_apart(file: PageFile) -> tuple[str, dict[Part, str]]:

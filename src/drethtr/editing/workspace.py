@@ -15,10 +15,8 @@ from typing import Any, Self
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import file_mark
-from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
-from drethtr.documents.points import Points
-from drethtr.editing.changes import Changed, LineEdit, PageContext, confirm_lines, edit_line, tidy
+from drethtr.editing.changes import Changed, LineEdit, Outline, confirm_lines, edit_line, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
 from drethtr.editing.journal import REDO, UNDO, Change, Journal, Step, stacks
 from drethtr.editing.layout import Action
@@ -204,7 +202,7 @@ class Workspace:
         """
 
         def work(opened: OpenPage) -> Changed:
-            return edit_line(opened.file, line, edit, self.context_of(opened))
+            return edit_line(opened.file, line, edit, self.outline_finder(opened.page))
 
         changed = self.change(page_id, work, {line: revision}, who)
         return self.page_files.known(self.folder_page(page_id), changed.file).line(line)
@@ -226,7 +224,7 @@ class Workspace:
                 if revisions is None or revisions.get(line.id) == opened.file.revision_of(line.id)
                 if opened.status(line) not in (Status.UNREAD, Status.CONFIRMED)
             ]
-            return confirm_lines(opened.file, lines, page_id)
+            return confirm_lines(opened.file, lines)
 
         return self.change(page_id, work, {}, who).lines
 
@@ -301,7 +299,7 @@ class Workspace:
             self.write(page, attempt)
             if not created:
                 return False
-            self.journal.add([replace(note, model=model) for note in notes])
+            self.journal.add(page.id, [replace(note, model=model) for note in notes])
         self.notify_page(page, "read")
         return True
 
@@ -323,7 +321,7 @@ class Workspace:
                 now = opened.file.lines.get(line)
                 if now is None or opened.status(now).touched:
                     opened.check_revision(line, revision)
-            return action.done(self.for_new_lines(opened), self.context_of(opened))
+            return action.done(self.for_new_lines(opened), self.outline_finder(opened.page))
 
         return self.change(page_id, work, {}, who)
 
@@ -372,7 +370,7 @@ class Workspace:
                     file = back.made_in(opened.file, is_read)
                 except DataError as error:
                     raise Stale(error.reason, kind="page") from error
-                return Changed(file, back.lines, tuple(notes_between(page_id, action, opened.file, file, back.lines)))
+                return Changed(file, back.lines, tuple(notes_between(action, opened.file, file, back.lines)))
 
             return self.change(page_id, work, {}, who, of=step.number)
 
@@ -384,13 +382,9 @@ class Workspace:
         """
         return self.journal.steps(self.folder_page(page_id).id)[::-1]
 
-    def context_of(self, opened: OpenPage) -> PageContext:
-        """What changes need to know about a page."""
-
-        def outline(line: TextLine, file: PageFile) -> Points | None:
-            return self.scans.outline(opened.page, line, file.page.lines)
-
-        return PageContext(opened.page.id, opened.made_here, outline)
+    def outline_finder(self, page: FolderPage) -> Outline:
+        """Finds outlines of lines on the scan of a page."""
+        return lambda line, file: self.scans.outline(page, line, file.page.lines)
 
     def history(self, page_id: str, line: str) -> list[Change]:
         """The changes of a line, newest first.

@@ -87,7 +87,7 @@ class LabeledDoubt:
     cer: float | None
 
     @property
-    def teaches(self) -> bool:
+    def can_be_fitted(self) -> bool:
         """Whether the lines have both doubt and text, so that the prediction can be fitted on them."""
         return self.read.doubt > 0 and self.cer is not None
 
@@ -119,7 +119,7 @@ def learn(strategy: Strategy, lines: Sequence[ScoredLine]) -> ErrorRate:
     The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` keeps it near 1 if sets are few
     or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
     """
-    sets = [of_set for of_set in by_name(lines, set_of).values() if labeled_doubt(of_set).teaches]
+    sets = [of_set for of_set in by_name(lines, set_of).values() if labeled_doubt(of_set).can_be_fitted]
     if len(sets) < MIN_SETS:
         raise DataError(
             f"lines of {counted(len(sets), 'set')}; at least {MIN_SETS} sets are needed to estimate how sets differ"
@@ -149,7 +149,11 @@ def residuals_of(of_set: Sequence[ScoredLine]) -> list[float]:
     """
     factor, by_page = labeled_doubt(of_set).factor, by_name(of_set, page_or_line)
     pages = map(labeled_doubt, (by_page if len(by_page) > 1 else by_name(of_set, lambda sample: sample.key)).values())
-    return [(page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.teaches]
+    return [
+        (page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt)
+        for page in pages
+        if page.can_be_fitted
+    ]
 
 
 def page_or_line(sample: Sample) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.pages import READ, Pages
-from drethtr.datasets.open import AS_FOUND, TABLES, open_all, parted
+from drethtr.datasets.open import AS_FOUND, TABLES, open_all, path_and_split
 from drethtr.datasets.parquet import png_of
-from drethtr.datasets.sample import LeftOut, Sample, told_apart
+from drethtr.datasets.sample import LeftOut, Sample, with_distinct_sets
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
 from drethtr.documents.read import read_page
 from drethtr.images.line import page_for_line
@@ -38,7 +38,7 @@ def lines_to_read(
         path = Path(name)
         if path.suffix.lower() == DESCRIPTION:
             found += [line for page in files_of_input(name) for line in marked_lines(page, report, pages)]
-        elif path.suffix.lower() in TABLES or parted(name)[1]:
+        elif path.suffix.lower() in TABLES or path_and_split(name)[1]:
             found += open_all([name], pages)
         elif pages.recognizes(path):
             found += marked_lines(path, report, pages)
@@ -47,7 +47,7 @@ def lines_to_read(
             found += line_images(path)
     if not found:
         raise DataError(f"{', '.join(inputs)}: no lines to read")
-    [found] = told_apart(found)
+    [found] = with_distinct_sets(found)
     return found
 
 

@@ -19,7 +19,7 @@ def components(mask: Booleans) -> Iterator[tuple[Window, Booleans]]:
     In the order of their first pixels, row by row.
     """
     rows, firsts, lasts = runs_of(mask)
-    roots = united(rows, firsts, lasts)
+    roots = component_roots(rows, firsts, lasts)
     order = np.argsort(roots, kind="stable")
     borders = np.flatnonzero(np.diff(roots[order], prepend=-1, append=len(roots)))
     for begin, end in pairwise(borders.tolist()):
@@ -39,7 +39,7 @@ def runs_of(mask: Booleans) -> tuple[Ints, Ints, Ints]:
     return rows, firsts, lasts
 
 
-def united(rows: Ints, firsts: Ints, lasts: Ints) -> Ints:
+def component_roots(rows: Ints, firsts: Ints, lasts: Ints) -> Ints:
     """The number of the first run of the component that each run belongs to."""
     roots = list(range(len(rows)))
 

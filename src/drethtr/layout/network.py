@@ -22,7 +22,7 @@ from drethtr.layout.finder import Role
 from drethtr.recognition.model.file import FORMAT, LINES, parse_header, weights_hash
 from drethtr.recognition.model.weights import Weights, check_file, dequantize, quantize, read_file, write_tensors
 from drethtr.recognition.onnx.backbones import block, descent, excitation, mlp, stem
-from drethtr.recognition.onnx.graph import Graph, real, refuse_left_over
+from drethtr.recognition.onnx.graph import Graph, floats, refuse_left_over
 from drethtr.recognition.onnx.layers import conv
 from drethtr.recognition.onnx.session import Session
 
@@ -216,16 +216,16 @@ def lateral(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, wide:
 def enlarged(graph: Graph, x: str, scale: int) -> str:
     """Each place repeated."""
     where = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-    return graph.op("Resize", x, "", real((1, 1, scale, scale)), mode="nearest", **where)
+    return graph.op("Resize", x, "", floats((1, 1, scale, scale)), mode="nearest", **where)
 
 
 def head(graph: Graph, x: str) -> str:
     """The logits of the cores."""
     x = graph.op("Relu", conv(graph, x, "head.enter", NECK, NECK // 4, (3, 3)))
-    return doubled(graph, graph.op("Relu", doubled(graph, x, "head.larger", NECK // 4)), "head.largest", 1)
+    return upsampled(graph, graph.op("Relu", upsampled(graph, x, "head.larger", NECK // 4)), "head.largest", 1)
 
 
-def doubled(graph: Graph, x: str, name: str, outputs: int) -> str:
+def upsampled(graph: Graph, x: str, name: str, outputs: int) -> str:
     """A transposed convolution to twice the height and width."""
     weights = graph.weight(f"{name}.weight", NECK // 4, outputs, 2, 2), graph.weight(f"{name}.bias", outputs)
     return graph.op("ConvTranspose", x, *weights, kernel_shape=(2, 2), strides=(2, 2))

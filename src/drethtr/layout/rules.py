@@ -110,7 +110,7 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
         )
     if len(found) > MAX_STROKES:
         return []
-    strokes = pieced(found, thickness)
+    strokes = joined_strokes(found, thickness)
     return [] if is_squared(strokes, thickness) else [rule for rule in strokes if rule.length >= LONG * thickness]
 
 
@@ -123,7 +123,7 @@ def is_squared(strokes: Sequence[Rule], thickness: float) -> bool:
     return usual < SQUARE * thickness and bool(even.mean() > 0.5)
 
 
-def pieced(strokes: Sequence[Rule], thickness: float) -> list[Rule]:
+def joined_strokes(strokes: Sequence[Rule], thickness: float) -> list[Rule]:
     """Strokes that continue each other, put together, from left to right."""
     rules: list[Rule] = []
     for stroke in sorted(strokes, key=lambda stroke: stroke.top):

@@ -28,7 +28,7 @@ class HeadProjections(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.weight_dropout = weight_dropout
 
-    def dropped(self) -> float:
+    def active_dropout(self) -> float:
         """The dropout rate of attention and retention weights; 0 outside training."""
         return self.weight_dropout if self.training else 0.0
 
@@ -90,7 +90,7 @@ class ModalityFusion(HeadProjections):
     def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
         """Process image tokens (B, I, width); also returns their keys and values for the text."""
         q, own = self.split_heads(x)
-        found = join_heads(self.image_prior(q, own, mask, self.dropped()))
+        found = join_heads(self.image_prior(q, own, mask, self.active_dropout()))
         return self.project(self.output(found, x) if self.output.on_image else found), own
 
     def text(
@@ -98,7 +98,7 @@ class ModalityFusion(HeadProjections):
     ) -> tuple[Tensor, MixerState]:
         """Process text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
         if tree is None:
-            mixed, state = self.text_mixer(self.query(x), image, mask, state, dropout=self.dropped())
+            mixed, state = self.text_mixer(self.query(x), image, mask, state, dropout=self.active_dropout())
         else:
             mixed, state = self.text_mixer.mix_tree(self.query(x), image, mask, state, tree)
         return self.project(self.output(join_heads(mixed), x)), state
@@ -117,7 +117,7 @@ class TextMixing(HeadProjections, Generic[State]):
     def forward(self, x: Tensor, state: State, tree: Tree | None) -> tuple[Tensor, State]:
         """Process text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
         if tree is None:
-            mixed, state = self.text_mixer(self.query(x), state, dropout=self.dropped())
+            mixed, state = self.text_mixer(self.query(x), state, dropout=self.active_dropout())
         else:
             mixed, state = self.text_mixer.mix_tree(self.query(x), state, tree)
         return self.project(self.output(join_heads(mixed), x)), state

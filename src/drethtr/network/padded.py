@@ -52,7 +52,7 @@ class Padded(NamedTuple):
             images = images.masked_fill(~valid(widths, images.shape[-1])[:, None, None], -1.0)
             widths = widths.clamp(min=at_least)
         full = max(narrowest, at_least) == images.shape[-1]
-        return cls(images if full else images.clone(), widths, full)  # a copy, because `fenced` writes into it
+        return cls(images if full else images.clone(), widths, full)  # a copy, because `zero_margin` writes into it
 
     def map(self, layer: Callable[[Tensor], Tensor]) -> "Padded":
         """Apply a layer that treats every column separately."""
@@ -65,7 +65,7 @@ class Padded(NamedTuple):
         kept = valid(self.widths, self.pixels.shape[-1])[:, None, None].to(self.pixels.dtype)
         return self._replace(pixels=self.pixels * kept)
 
-    def fenced(self, columns: int) -> "Padded":
+    def zero_margin(self, columns: int) -> "Padded":
         """Set this many columns right of each line to zero: all that a narrow kernel sees.
 
         On a CPU without gradients this is done in place: copying all pixels would take a tenth of a network's time.
@@ -109,7 +109,7 @@ class MaskedConv(nn.Conv2d):
     ) -> Padded:
         """Convolve, then apply an activation or add a residual; only a kernel wider than one column needs clearing."""
         (rows, columns), stride = self.kernel_size, self.stride[1]
-        pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
+        pixels = x.zero_margin(columns // 2).pixels if columns > 1 else x.pixels
         if rows % 2 == 0 or columns % 2 == 0:
             pixels = F.pad(pixels, (0, 1 - columns % 2, 0, 1 - rows % 2))
         # A linear layer in place of a 1 x 1 convolution takes a quarter longer (LOG.md, 2026-11-22, later).

@@ -19,7 +19,7 @@ from drethtr.base.files import is_file, is_there, state_of
 from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.names import listed_file
-from drethtr.documents.read import DESCRIBING, HEAD, MADE_HERE, first_bytes, page_in
+from drethtr.documents.read import DESCRIBING, HEAD, first_bytes, made_here, page_in
 from drethtr.images.line import is_line_shaped
 from drethtr.images.page import PageSource, open_pages, pdf_made_here
 
@@ -276,8 +276,7 @@ def look_at(path: Path) -> Facts:
         if ending == DESCRIPTION and not DESCRIBING.search(head):
             return Facts(Kind.OTHER)
         raise
-    ours = MADE_HERE.search(data[:HEAD]) is not None
-    return Facts(Kind.DESCRIPTION, image=page.image, has_lines=bool(page.lines), made_here=ours)
+    return Facts(Kind.DESCRIPTION, image=page.image, has_lines=bool(page.lines), made_here=made_here(data))
 
 
 def is_manifest_data(data: bytes) -> bool:

@@ -7,7 +7,7 @@ What decides whether a page is read, in this order:
    the record of its folder says. The results are kept and count as failed.
 3. `FileTask.is_written`: a file is done if all its results exist and, as the record says, lack no pages. A file that is
    updated in place is never done: only reading it shows which lines lack text.
-4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results are complete by
+4. `Claims.acquire`: of several processes, one reads a file. The others count it as done if its results are complete by
    then, or at the end (`Claims.settle`).
 5. `Run.corrected`: results on which people or other programs have worked describe their pages, for other results.
 6. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
@@ -238,9 +238,9 @@ class Run:
         except DataError:
             return False  # reading it tells why
 
-    def won(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder]]:
+    def acquired(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder]]:
         """The files that no other process reads, opened, each with its recorder."""
-        for task in filter(self.claims.win, tasks):
+        for task in filter(self.claims.acquire, tasks):
             try:
                 if self.job.force:
                     refuse_replacing_results(task, self.planner.records)
@@ -255,7 +255,7 @@ class Run:
         """Read images of single lines, several at a time."""
         opened = (
             ((task, record, line), line if isinstance(line, DataError) else line.pixels)
-            for task, record in self.won(tasks)
+            for task, record in self.acquired(tasks)
             for line in [or_error(WholeLine.open, task.originals[0], self.recognizer)]
         )
         for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):
@@ -303,7 +303,7 @@ class Run:
         ahead = max(1, threads // 3) if threads > 1 else 0
         with ThreadPoolExecutor(max(1, ahead)) as pool:
             waiting = deque[tuple[FileTask, Recorder, Original, Segment]]()
-            for task, record in self.won(tasks):
+            for task, record in self.acquired(tasks):
                 if self.job.force and task.cache is not None:
                     task.cache.remove()  # or pages of the last run would be used for this one
                 for original in task.originals:

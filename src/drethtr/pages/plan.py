@@ -227,7 +227,7 @@ class Claims:
                     remove_note(path)
                 tidied(path.parent)
 
-    def win(self, task: FileTask) -> bool:
+    def acquire(self, task: FileTask) -> bool:
         """Claim a file; if that succeeds, no other process reads it until it is released."""
         stack = ExitStack()
         try:

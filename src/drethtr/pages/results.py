@@ -12,7 +12,7 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.page_file import EDITED
-from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, is_description, page_in, read_page
+from drethtr.documents.read import HEAD, first_bytes, is_description, made_here, page_in, read_page
 from drethtr.documents.update import update
 from drethtr.pages.record import Records
 from drethtr.pages.source import DESCRIPTIONS, Original
@@ -109,7 +109,7 @@ def is_of_others(path: Path) -> bool:
     data = first_bytes(path, MAX_BYTES + 1)
     head = data[:HEAD]
     if is_description(head):
-        return MADE_HERE.search(head) is None or CHANGED.search(head) is not None
+        return not made_here(head) or CHANGED.search(head) is not None
     return bool(data) and SIGNATURE not in data
 
 

@@ -48,7 +48,7 @@ class Stretches:
     def __init__(self, rows: LogProbs, tokens: tuple[int, ...]) -> None:
         self.rows = rows
         self.paths = Paths(rows, np.maximum)
-        beginnings, endings = [self.paths.nothing], [self.paths.end]
+        beginnings, endings = [self.paths.empty], [self.paths.end]
         for token in tokens:
             beginnings.append(self.paths.longer(beginnings[-1], token))
         for token in reversed(tokens):

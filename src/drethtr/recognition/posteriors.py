@@ -83,7 +83,7 @@ class Posteriors:
         middles = offset + (self.numbers + 0.5) * self.step
         kept = np.flatnonzero((begin <= middles) & (middles < end))
         if not len(kept):
-            return self.nothing(self.step)
+            return self.empty(self.step)
         first, last = int(kept[0]), int(kept[-1]) + 1
         entries = slice(int(self.firsts[first]), int(self.firsts[last]))
         return type(self)(
@@ -96,7 +96,7 @@ class Posteriors:
         )
 
     @classmethod
-    def nothing(cls, step: float) -> Self:
+    def empty(cls, step: float) -> Self:
         """The posteriors of an empty line."""
         none = np.empty(0, dtype=np.int64)
         return cls((), none, np.zeros(1, dtype=np.int64), none, np.empty(0), step)
@@ -113,7 +113,7 @@ def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
     """The posteriors of a line, joined from the shares of its overlapping pieces."""
     if len(pieces) == 1:
         return pieces[0][1]
-    line = Posteriors.nothing(pieces[0][1].step)
+    line = Posteriors.empty(pieces[0][1].step)
     for piece, posteriors in pieces:
         line = followed(line, posteriors.between(piece.begin, piece.end, piece.left))
     return line

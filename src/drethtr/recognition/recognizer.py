@@ -369,7 +369,7 @@ class Recognizer:
         if kept:
             reading = replace(reading, posteriors=joined(kept))
         elif self.pieces.keeps_posteriors:
-            reading = replace(reading, posteriors=Posteriors.nothing(line.shape[0] / STEPS_PER_HEIGHT))
+            reading = replace(reading, posteriors=Posteriors.empty(line.shape[0] / STEPS_PER_HEIGHT))
         # Flags are judged by the draft of the same pieces, stitched like the text it is compared with.
         drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
         seen = Observation(

@@ -190,7 +190,7 @@ def automaton_of(pattern: Pattern, spelling: Spelling, effort: Effort | None = N
     kinds = {letter: KINDS + place for place, letter in enumerate(sorted(set(pattern.letters)))}
     effort = effort or Effort()
     steps = Steps(pattern, {kind: letter for letter, kind in kinds.items()})
-    first = steps.closed({AGAIN, START})
+    first = steps.closure({AGAIN, START})
     # Subset construction: a state of the automaton is the set of all positions at which the pattern may be. So every
     # reading of a line takes exactly one path, and the probabilities of readings can be summed.
     numbers: dict[Positions, int] = {first: 0, frozenset({FOUND}): 1, frozenset(): 2}
@@ -258,9 +258,9 @@ class Steps:
 
     def after(self, positions: Positions, kind: int) -> Positions:
         """The positions after one more letter."""
-        return self.closed({after for before in positions for after in self.from_position(before, kind)})
+        return self.closure({after for before in positions for after in self.from_position(before, kind)})
 
-    def closed(self, positions: set[Position]) -> Positions:
+    def closure(self, positions: set[Position]) -> Positions:
         """The positions, and those reached without a letter: after a star, and after a deleted letter."""
         if FOUND in positions:
             return frozenset({FOUND})  # the pattern was found, whatever else follows: one state instead of many
@@ -306,7 +306,7 @@ class Steps:
             elif position.edits < word.edits:
                 yield behind._replace(edits=position.edits + 1)  # a substitution
         if position.edits < word.edits:
-            yield position._replace(edits=position.edits + 1)  # an insertion; deletions are in `closed`
+            yield position._replace(edits=position.edits + 1)  # an insertion; deletions are in `closure`
 
     def over_sign(self, position: Position, kind: int) -> Iterable[Position]:
         """The positions after a separator of words, a hyphen or a line break.

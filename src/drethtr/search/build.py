@@ -198,7 +198,7 @@ class Builder:
             document = Document((original.sheet(page),), self.recognizer.provenance())
             kept = FORMATS["page"].write(document)
         with self.store.writing():
-            self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes(), kept)
+            self.store.put(key, state, lines, PackedLines.of(posteriors).content, kept)
         return len(lines)
 
     def key(self, original: Original) -> PageKey:

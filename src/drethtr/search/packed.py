@@ -89,7 +89,7 @@ class PackedLines:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """The inverse of `to_bytes`.
+        """The lines of some `content`.
 
         Raises:
             DataError: if the lengths of the parts are wrong.
@@ -103,10 +103,6 @@ class PackedLines:
         except (struct.error, ValueError) as error:
             raise DataError("posteriors are damaged") from error
         return cls(content, tuple(texts.split("\n")) if texts else ())
-
-    def to_bytes(self) -> bytes:
-        """The lines as bytes."""
-        return self.content
 
     @cached_property
     def lengths(self) -> tuple[int, int, int, int]:

@@ -145,7 +145,7 @@ def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
             "confidence": line.confidence,
             "certain": line.certain,
             **dict(zip(("left", "top", "right", "bottom"), place.box(0, place.width), strict=True)),
-            "posteriors": PackedLines.of([packed.line(number)]).to_bytes(),
+            "posteriors": PackedLines.of([packed.line(number)]).content,
         }
 
 

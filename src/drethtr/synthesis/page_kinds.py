@@ -25,12 +25,12 @@ def letter(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> No
         sheet.region(Kind.TEXT, sheet.put(mark, right - mark.width, top))
         sheet.region(
             Kind.TEXT,
-            sheet.put(hand.mark(hand.some(1, 3)), left + rng.uniform(0, 0.3) * (right - left), top + 2 * pitch),
+            sheet.put(hand.mark(hand.next_words(1, 3)), left + rng.uniform(0, 0.3) * (right - left), top + 2 * pitch),
         )
         top += 4 * pitch
     if rng.random() < 0.35:
         bottom -= rng.uniform(0.05, 0.6) * (bottom - top)
-        mark = hand.mark(hand.some(1, 3))
+        mark = hand.mark(hand.next_words(1, 3))
         end = prose(sheet, hand, (left, top, right, bottom), rng, pitch)
         signed = sheet.put(mark, right - mark.width - rng.uniform(0, 0.2) * (right - left), end + 1.5 * pitch)
         sheet.region(Kind.TEXT, signed)
@@ -83,7 +83,7 @@ def prose(
 
 def insertion(sheet: Sheet, hand: Hand, below: Floats, pitch: float, rng: np.random.Generator) -> list[int]:
     """One to four words between a line and the one above it, often with a caret."""
-    mark = hand.smaller(rng.uniform(0.6, 0.85)).mark(hand.some(1, 4))
+    mark = hand.smaller(rng.uniform(0.6, 0.85)).mark(hand.next_words(1, 4))
     x, y = below[0] + rng.uniform(0.1, 0.8) * (below[-1] - below[0])
     if rng.random() < 0.6:
         size = hand.x_height * 0.5
@@ -107,7 +107,7 @@ def marginal(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> 
         place = rng.choice((left, (left + right) / 2, right - mark.width), p=(0.2, 0.2, 0.6))
         sheet.region(Kind.TEXT, sheet.put(mark, place, top + 2.2 * hand.x_height, Role.NUMBER))
     if rng.random() < 0.15:
-        mark = printed(hand.some(1, 5), hand.x_height * rng.uniform(0.7, 1.2), rng)
+        mark = printed(hand.next_words(1, 5), hand.x_height * rng.uniform(0.7, 1.2), rng)
         middle = (left + right - mark.width) / 2
         sheet.region(Kind.TEXT, sheet.put(mark, middle, top + 2.5 * hand.x_height, Role.PRINT))
     if rng.random() < 0.25:
@@ -119,7 +119,7 @@ def stamp(sheet: Sheet, hand: Hand, center: tuple[float, float], rng: np.random.
     """A stamp of an archive: one to three printed lines in a frame, askew."""
     turn, size = rng.normal(0, 0.15), hand.x_height * rng.uniform(0.6, 1.1)
     lean = np.array(((np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))))
-    marks = [printed(hand.some(1, 3)[:22], size, rng) for _ in range(int(rng.integers(1, 4)))]
+    marks = [printed(hand.next_words(1, 3)[:22], size, rng) for _ in range(int(rng.integers(1, 4)))]
     width, high = max(mark.width for mark in marks) + 2 * size, (2.4 * len(marks) + 1) * size
     lines = []
     for number, mark in enumerate(marks):
@@ -132,7 +132,7 @@ def stamp(sheet: Sheet, hand: Hand, center: tuple[float, float], rng: np.random.
     else:
         frame = np.array(((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))) * (0.55 * width, 0.6 * high)
     sheet.stroke((frame @ lean.T + center).tolist(), max(1, round(0.2 * size)), int(rng.uniform(90, 200)))
-    sheet.region("stamp", lines)
+    sheet.region(Kind.STAMP, lines)
 
 
 def opening(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> None:
@@ -189,7 +189,7 @@ def columns(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> N
     if hand.x_height * 60 * count > right - left:  # columns of less than about 30 characters
         hand = hand.smaller(CROWDED / count)
     if rng.random() < 0.4:
-        mark = hand.smaller(1.3).mark(hand.some(2, 5), most=0.8 * (right - left))
+        mark = hand.smaller(1.3).mark(hand.next_words(2, 5), most=0.8 * (right - left))
         sheet.region(Kind.TEXT, sheet.put(mark, (left + right - mark.width) / 2, top))
         top += 5 * hand.x_height
     gap, pitch, ruled = rng.uniform(0.02, 0.06) * (right - left), rng.uniform(2.2, 3.4), rng.random() < 0.4
@@ -210,12 +210,12 @@ Entry = Callable[[Hand, np.random.Generator], str]
 
 def word(hand: Hand, rng: np.random.Generator) -> str:
     """One or two of the next words."""
-    return hand.some(1, 2)
+    return hand.next_words(1, 2)
 
 
 def several(hand: Hand, rng: np.random.Generator) -> str:
     """Some of the next words."""
-    return hand.some(2, 7)
+    return hand.next_words(2, 7)
 
 
 def person(hand: Hand, rng: np.random.Generator) -> str:
@@ -270,7 +270,7 @@ def heading(sheet: Sheet, hand: Hand, edges: Floats, top: float, rng: np.random.
     """The printed or written names of the columns; returns how many rows they take."""
     size = hand.x_height
     for left, right in pairwise(edges.tolist()):
-        room, text = 0.85 * (right - left), hand.some(1, 2)
+        room, text = 0.85 * (right - left), hand.next_words(1, 2)
         if rng.random() < 0.7:
             mark, role = printed(text[: max(2, int(room / (1.1 * size)))], 0.65 * size, rng), Role.PRINT
         else:
@@ -340,7 +340,7 @@ def account(sheet: Sheet, hand: Hand, box: Edges, rng: np.random.Generator) -> N
         numbers -= 1
     amounts = right - max(numbers * step, 6 * hand.x_height if numbers == 1 else 0)
     pitch, led = hand.x_height * rng.uniform(2.4, 4.2), rng.random() < 0.6
-    mark = hand.mark(hand.some(2, 6), most=right - left)
+    mark = hand.mark(hand.next_words(2, 6), most=right - left)
     sheet.region(Kind.TEXT, sheet.put(mark, left, top))
     row, start, cells, number = top + 1.5 * pitch, len(sheet.lines), list[Cell](), 0
     while row < bottom:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from drethtr.base.arrays import Booleans, Floats
-from drethtr.layout.finder import Cell, FoundLine, FoundRegion, Role
+from drethtr.layout.finder import Cell, FoundLine, FoundRegion, Kind, Role
 from drethtr.synthesis.fonts import Face
 from drethtr.synthesis.paper import supply_of_ink
 from drethtr.synthesis.writing import Pen, write
@@ -89,7 +89,7 @@ class Hand:
             line = longer
         return line
 
-    def some(self, least: int, most: int) -> str:
+    def next_words(self, least: int, most: int) -> str:
         """A few of the next words."""
         count = int(self.rng.integers(least, most + 1))
         return " ".join(islice(filter(self.face.draws, self.words), count))
@@ -197,7 +197,7 @@ class Sheet:
         self.lines.append(FoundLine(seen, polygon, role))
         return [len(self.lines) - 1]
 
-    def region(self, kind: str, lines: Sequence[int], cells: Sequence[Cell] = ()) -> None:
+    def region(self, kind: Kind, lines: Sequence[int], cells: Sequence[Cell] = ()) -> None:
         """Add a region after the others."""
         if lines:
             self.regions.append(FoundRegion(kind, tuple(lines), cells=tuple(cells)))

@@ -49,7 +49,7 @@ class Scene(NamedTuple):
 def photographed(sheet: Sheet, scene: Scene, facing: Sheet, rng: np.random.Generator) -> MarkedPage:
     """The picture of a sheet: on paper, which lies on a table, bent, in uneven light."""
     height, width = scene.height, scene.width
-    paper, on_page = grounds(scene, rng)
+    paper, on_page = backgrounds(scene, rng)
     ink = drawn(sheet, rng)
     if scene.facing:
         columns = np.arange(width)
@@ -92,7 +92,7 @@ def smooth(shape: tuple[int, ...], spot: int, rng: np.random.Generator) -> NDArr
     return np.asarray(Image.fromarray(noise).resize((width, height), Image.Resampling.BILINEAR))
 
 
-def grounds(scene: Scene, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def backgrounds(scene: Scene, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The tones of paper and table, and 1 where there is paper."""
     shape = scene.height, scene.width
     tone, uneven = rng.uniform(130, 250), rng.uniform(1, 6)

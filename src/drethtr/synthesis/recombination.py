@@ -99,7 +99,7 @@ class CuttableLine(NamedTuple):
     sample: Sample
     gaps: tuple[WordGap, ...]
 
-    def some(self, rng: np.random.Generator) -> tuple[Line, str]:
+    def draw_words(self, rng: np.random.Generator) -> tuple[Line, str]:
         """At most `MAX_WORDS` consecutive words, with an added margin at the ends of the line.
 
         Raises:
@@ -130,7 +130,7 @@ def recombine(sample: Sample, pool: Sequence[CuttableLine], rng: np.random.Gener
     texts: list[str] = []
     length = 0.0
     for _ in range(MAX_PIECES):
-        piece, text = pool[int(rng.integers(len(pool)))].some(rng)
+        piece, text = pool[int(rng.integers(len(pool)))].draw_words(rng)
         if piece.size and text:
             pieces.append(piece)
             texts.append(text)

@@ -166,19 +166,19 @@ def draw_warp(layout: SetLine, face: Face, size: int, pen: Pen, height: int, rng
     step = max(4, height // 2)
     count = int((right - left + 2 * reach) * across / step) + 2
     knots = np.arange(count) * step
-    covered = np.concatenate(([0.0], np.cumsum(np.exp(wander(count - 1, rng) * pen.spacing))))
+    covered = np.concatenate(([0.0], np.cumsum(np.exp(random_curve(count - 1, rng) * pen.spacing))))
     columns = left - reach + covered * (max(right - left + 2 * reach, (count - 1) * step / across) / covered[-1])
 
-    rows_top = above - margins[0] / scale - drift * share(wander(count, rng))
-    rows_bottom = below + margins[1] / scale + drift * share(wander(count, rng))
+    rows_top = above - margins[0] / scale - drift * share(random_curve(count, rng))
+    rows_bottom = below + margins[1] / scale + drift * share(random_curve(count, rng))
     middle = layout.baseline - face.x_height * size / 2
-    slant = (rng.normal(0, pen.slant) + wander(count, rng) * pen.wobble).clip(-MAX_SLANT, MAX_SLANT)
+    slant = (rng.normal(0, pen.slant) + random_curve(count, rng) * pen.wobble).clip(-MAX_SLANT, MAX_SLANT)
     lean = np.tan(np.radians(slant))
     top_columns, bottom_columns = columns - lean * (middle - rows_top), columns + lean * (rows_bottom - middle)
     return Warp(knots, columns, top_columns, bottom_columns, rows_top, rows_bottom)
 
 
-def wander(count: int, rng: np.random.Generator) -> Floats:
+def random_curve(count: int, rng: np.random.Generator) -> Floats:
     """A smooth random curve of about unit variance."""
     noise = rng.standard_normal(count + 4)
     return np.convolve(noise, (0.2, 0.5, 0.65, 0.5, 0.2), mode="valid")

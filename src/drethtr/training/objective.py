@@ -77,19 +77,19 @@ class Objective(nn.Module):
         divided into batches. Lines with more characters than CTC steps train only the decoder.
         """
         before, after = teacher_forcing(batch.tokens, batch.lengths)
-        lesson = self.teacher.lesson(batch, before) if self.teacher is not None else None
+        taught = self.teacher.output(batch, before) if self.teacher is not None else None
         logits, reading = self.network(batch.images, batch.widths, before)
         of_tokens = cross_entropies(logits, after, self.config.label_smoothing)
-        if lesson is not None:
-            of_tokens = torch.lerp(of_tokens, divergence(lesson.logits, logits) * (after != PAD), lesson.share[:, None])
+        if taught is not None:
+            of_tokens = torch.lerp(of_tokens, divergence(taught.logits, logits) * (after != PAD), taught.share[:, None])
         text = of_tokens.sum() / counts.tokens
         ctc = draft = language = text.new_zeros(())
         if reading is not None:
             characters = max(counts.characters, 1)
             if self.config.ctc:
                 of_lines = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths)
-                if lesson is not None:
-                    of_lines = torch.lerp(of_lines, ctc_divergence(lesson.ctc, reading), lesson.share)
+                if taught is not None:
+                    of_lines = torch.lerp(of_lines, ctc_divergence(taught.ctc, reading), taught.share)
                 ctc = of_lines.sum() / characters
             if self.config.draft:
                 draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths).sum() / characters

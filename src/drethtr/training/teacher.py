@@ -47,7 +47,7 @@ class TeacherConfig:
 
     @cached_property
     def model(self) -> Model:
-        """The model that teaches, read once.
+        """The model that can_be_fitted, read once.
 
         Raises:
             CheckpointError: if the file is no model.
@@ -63,7 +63,7 @@ class TeacherConfig:
         return f"teacher [{weights_hash(self.model.weights)[:16]}]"
 
 
-class Lesson(NamedTuple):
+class TeacherOutput(NamedTuple):
     """The output of a teacher for B lines.
 
     logits  (B, N, vocabulary)  after each token of their texts
@@ -77,7 +77,7 @@ class Lesson(NamedTuple):
 
 
 class Teacher:
-    """A network that teaches another one and does not learn."""
+    """A network that can_be_fitted another one and does not learn."""
 
     def __init__(self, config: TeacherConfig, network: DRetHTR) -> None:
         self.config = config
@@ -105,7 +105,7 @@ class Teacher:
         return cls(config, network)
 
     @torch.no_grad()
-    def lesson(self, batch: Batch, before: Tensor) -> Lesson | None:
+    def output(self, batch: Batch, before: Tensor) -> TeacherOutput | None:
         """Its output for a batch with decoder input `before` (B, N); None for batches in which it is not used."""
         if float(torch.rand(())) >= self.config.batches:
             return None
@@ -114,7 +114,7 @@ class Teacher:
         losses = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths)
         # The loss of a line that is longer than its CTC steps is 0.
         known = (losses > 0) & (losses <= self.config.known * batch.lengths)
-        return Lesson(logits, reading, self.config.share * known.float())
+        return TeacherOutput(logits, reading, self.config.share * known.float())
 
 
 def divergence(taught: Tensor, logits: Tensor) -> Tensor:

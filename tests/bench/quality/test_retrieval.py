@@ -9,7 +9,7 @@ from bulk_runs import Here, write_shard
 
 from drethtr.base.errors import DataError
 from drethtr.bench.quality.retrieval.figures import Among, fit_search, judge_sets, load_weights, save_weights, table
-from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines, exact_scores, fuzzy_features, queries_of
+from drethtr.bench.quality.retrieval.lines import IndexedLines, LabeledLines, exact_scores, fuzzy_features, queries_of
 from drethtr.bench.quality.retrieval.ranking import average_precision, judge
 from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
@@ -34,7 +34,7 @@ LANGUAGES = Languages(
     }
 )
 
-NOBODY = Crowd.joined([])
+NO_OTHERS = IndexedLines.joined([])
 
 
 def both_of(lines, others):
@@ -101,9 +101,9 @@ def test_each_method_finds_what_it_can(lines):
     ]
     fuzzy = fuzzy_features(queries, lines)
     assert fuzzy[1, 1, :2] == pytest.approx([0.8, 1]) and fuzzy[1, 0, 0] == 0
-    situation = lines.situation(queries)
-    assert situation.relevant.tolist() == [[True, False, False], [False, True, True], [True, False, True]]
-    assert situation.chances[:, 0].tolist() == [1, 0, 1], "what is certain"
+    results = lines.search(queries)
+    assert results.relevant.tolist() == [[True, False, False], [False, True, True], [True, False, True]]
+    assert results.chances[:, 0].tolist() == [1, 0, 1], "what is certain"
 
 
 def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
@@ -111,9 +111,9 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     lines = both_of(lines, LabeledLines(*map(list, zip(*wrong, strict=True))))
     others = [replace(sample, set="other") for sample in lines.samples]
     with pytest.raises(DataError, match="at least two sets"):
-        fit_search(lines, NOBODY, (ALPHABET, LANGUAGES))
+        fit_search(lines, NO_OTHERS, (ALPHABET, LANGUAGES))
     both = both_of(lines, LabeledLines(others, lines.readings))
-    weights, judged = fit_search(both, NOBODY, (ALPHABET, LANGUAGES))
+    weights, judged = fit_search(both, NO_OTHERS, (ALPHABET, LANGUAGES))
     save_weights(weights, tmp_path / "weights.json")
     assert load_weights(tmp_path / "weights.json") == weights
     assert list(judged) == ["other", "set"] and judged["set"].without is not None
@@ -133,8 +133,8 @@ def test_a_set_is_judged_by_weights_that_know_nothing_of_it(lines):
 
     rest, model = both_of(named("b", lines), named("c", lines)), (ALPHABET, LANGUAGES)
     every = both_of(named("a", lines.of([0, 3, 4])), rest)
-    weights, _ = fit_search(rest, NOBODY, model)
-    assert fit_search(every, NOBODY, model)[1]["a"] == judge_sets(every, NOBODY, model, weights)["a"]
+    weights, _ = fit_search(rest, NO_OTHERS, model)
+    assert fit_search(every, NO_OTHERS, model)[1]["a"] == judge_sets(every, NO_OTHERS, model, weights)["a"]
 
 
 def test_the_weights_in_the_package_are_whole():
@@ -161,20 +161,20 @@ def results(tiny_path, tmp_path):
     return str(tmp_path / "out"), recognizer
 
 
-def test_lines_of_a_batch_are_a_crowd(lines, results):
-    crowd = Crowd.of_batch(*results)
-    assert len(crowd) == 5 == len(crowd.confidences) == len(crowd.steps) and all(crowd.words)
-    own = lines.situation(["mill", "zzz"])
-    among = Among.of(own, lines, Crowd.joined([crowd, lines.crowd]))
+def test_lines_of_a_batch_are_like_those_of_an_index(lines, results):
+    others = IndexedLines.of_batch(*results)
+    assert len(others) == 5 == len(others.confidences) == len(others.steps) and all(others.words)
+    own = lines.search(["mill", "zzz"])
+    among = Among.of(own, lines, IndexedLines.joined([others, lines.indexed]))
     assert among.relevant.shape == (2, 3 + 5 + 3) and among.relevant[0].sum() == 1 + 5 + 1
     assert len(among.searched(0, without=False)) == 11 and len(among.searched(0, without=True)) == 5
     assert among.searched(1, without=True).tolist() == list(range(11))
     assert among.judge(shipped(), without=True).hits < among.judge(shipped(), without=False).hits
 
 
-def test_a_batch_of_another_model_is_no_crowd(results):
+def test_a_batch_of_another_model_is_refused(results):
     folder, recognizer = results
     job = Path(folder) / "_job.json"
     job.write_text(job.read_text().replace(recognizer.model.hash, "another"))
     with pytest.raises(DataError, match="read by another model"):
-        Crowd.of_batch(folder, recognizer)
+        IndexedLines.of_batch(folder, recognizer)

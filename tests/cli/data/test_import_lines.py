@@ -6,7 +6,7 @@ import pytest
 from conftest import written
 from edited_folders import LINES
 from edited_folders import put_page as put_scan
-from page_examples import PROVENANCE
+from page_examples import document_of
 from PIL import Image
 from printed_pages import put_page
 from rapidfuzz.distance import Levenshtein
@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr import Recognizer, transcribe_page
 from drethtr.datasets.layouts.pages import BACKWARD
 from drethtr.datasets.open import open_samples
-from drethtr.documents import FORMATS, Document, Scan, Sheet, TextLine, Transcription
+from drethtr.documents import FORMATS, TextLine, Transcription
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import Review
 
@@ -183,8 +183,8 @@ def put_letter(folder, recognizer, upside_down):
             scan = image.rotate(180) if name == upside_down else image
             scan.save(folder / f"{name}.jpg")
             shown = replace(page.turned(3), orientation=1) if name == upside_down else page
-            sheet = Sheet(replace(shown, image=f"{name}.jpg"), Scan(lambda: image))
-            (folder / f"{name}.xml").write_bytes(FORMATS["page"].write(Document((sheet,), PROVENANCE)))
+            named = document_of(replace(shown, image=f"{name}.jpg"))
+            (folder / f"{name}.xml").write_bytes(FORMATS["page"].write(named))
 
 
 def test_lines_upside_down_are_turned_before_anything_learns_from_them(drethtr, tmp_path):

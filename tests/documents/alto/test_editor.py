@@ -12,7 +12,7 @@ from page_examples import PROVENANCE
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import PageWord, Review, Transcription
 from drethtr.documents.update import update
-from drethtr.editing.changes import LineEdit, PageContext, edit_line
+from drethtr.editing.changes import LineEdit, edit_line
 
 DEER = '<String ID="s1" HPOS="11" VPOS="10" WIDTH="90" HEIGHT="41" CONTENT="Deer" WC="0.9" CC="0 0 0 0"/>'
 WHIT = """<String HPOS='111' ID="s2" VPOS="10" WIDTH="90" HEIGHT="41" CONTENT="Whit" SUBS_TYPE="HypPart1"
@@ -40,9 +40,7 @@ def file_of(*parts, **options):
 
 
 def edited(file, text, status=None):
-    return edit_line(
-        file, "l", LineEdit(text=text, status=status), PageContext("p", False, lambda line, file: None)
-    ).file
+    return edit_line(file, "l", LineEdit(text=text, status=status), lambda line, file: None).file
 
 
 def content(file):

@@ -13,7 +13,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.page_xml.reader import NAMESPACES
 from drethtr.documents.transcription import PageWord, Review, Transcription
 from drethtr.documents.update import update
-from drethtr.editing.changes import LineEdit, PageContext, edit_line
+from drethtr.editing.changes import LineEdit, edit_line
 
 GLYPH = '<Glyph id="g"><Coords points="0,0 9,0 9,9"/><TextEquiv><Unicode>D</Unicode></TextEquiv></Glyph>'
 STYLE = "<TextStyle bold='true' fontFamily=\"Fraktur\"/>"
@@ -53,13 +53,11 @@ def file_of(*parts, **options):
 
 
 def edited(file, content, status=None):
-    return edit_line(
-        file, "l", LineEdit(text=content, status=status), PageContext("p", False, lambda line, file: None)
-    ).file
+    return edit_line(file, "l", LineEdit(text=content, status=status), lambda line, file: None).file
 
 
 def words_of(file):
-    return re.findall(r"<Word .*?</Word>", file.text(), re.DOTALL)
+    return re.findall(r"<Word .*?</Word>", file.data.decode(), re.DOTALL)
 
 
 @pytest.mark.parametrize("status", [None, Review.CONFIRMED])
@@ -68,7 +66,7 @@ def test_when_a_word_is_corrected_all_else_stays_byte_for_byte(image, status):
     """Languages, comments, letters and styles of all words went, and the texts of other people."""
     file = file_of(DER, MAN, KAM, text("Der Man kam", ' index="0"'), OTHER, image=image)
     changed = edited(file, "Der Mann kam", status)
-    found = changed.text()
+    found = changed.data.decode()
     assert changed.line("l").text == "Der Mann kam"
     assert ROW + DER in found and ROW + KAM in found and ROW + OTHER + ROW + STYLE in found
     assert [one.text for one in changed.line("l").words] == ["Der", "Mann", "kam"]
@@ -102,7 +100,7 @@ def test_words_are_read_in_their_order_wherever_they_stand_in_the_file(numbers, 
     changed = edited(file_of(words[2], words[0], words[1], text("Der Man kam")), content)
     assert [one.text for one in changed.line("l").words] == content.split()
     if content == "Der Mann kam":
-        assert words[0] in changed.text() and words[2] in changed.text()
+        assert words[0] in changed.data.decode() and words[2] in changed.data.decode()
 
 
 INDEXES = st.sampled_from(["", ' index="0"', ' index="1"', ' index="2"', ' index="x"'])
@@ -116,7 +114,7 @@ def test_of_texts_that_compete_the_new_one_is_read_and_the_others_stay(texts, wo
     changed = edited(file, content, Review.CORRECTED)
     assert changed.line("l").text == content
     if content and content != file.line("l").text:
-        assert sum(one in changed.text() for one in others) == len(others) - 1
+        assert sum(one in changed.data.decode() for one in others) == len(others) - 1
 
 
 @given(WORDS, WORDS)
@@ -126,7 +124,7 @@ def test_any_text_is_read_as_it_was_written(before, after):
     assert changed.line("l").text == " ".join(after)
     if before:
         assert [one.text for one in changed.line("l").words] == after
-    ids = re.findall(r'<Word id="(\w+)"', changed.text())
+    ids = re.findall(r'<Word id="(\w+)"', changed.data.decode())
     assert len(ids) == len(set(ids))
 
 
@@ -137,13 +135,13 @@ def test_a_new_reading_leaves_the_texts_of_others_and_the_attributes_of_words():
     read = file.page.with_lines(lambda line: replace(line, transcription=Transcription(line.text, 0.5, words)))
     changed = PageFile.parse(update(file.data, read, PROVENANCE, replace=True), "a")
     assert changed.line("l").words == words and changed.line("l").transcription.confidence == 0.5
-    assert OTHER in changed.text() and changed.text().count('language="German" comments="sic"') == 2
-    assert "Glyph" not in changed.text()
+    assert OTHER in changed.data.decode() and changed.data.decode().count('language="German" comments="sic"') == 2
+    assert "Glyph" not in changed.data.decode()
 
 
 def test_a_place_behind_the_words_leaves_their_order():
     coords = '<Coords points="10,10 900,10 900,60 10,60"/>'
-    in_order = file_of(DER, KAM, text("Der kam")).text()
+    in_order = file_of(DER, KAM, text("Der kam")).data.decode()
     file = PageFile.parse(in_order.replace(coords, "", 1).replace(KAM, KAM + coords).encode(), "a")
     assert [one.text for one in edited(file, "so Der kam").line("l").words] == ["so", "Der", "kam"]
 
@@ -153,4 +151,4 @@ def test_a_word_without_a_place_gets_that_of_its_reading():
     words = (PageWord("Der", 0.5, ((10, 10), (90, 10), (90, 60))),)
     read = file.page.with_lines(lambda line: replace(line, transcription=Transcription("Der", 0.5, words)))
     changed = PageFile.parse(update(file.data, read, PROVENANCE, replace=True), "a")
-    assert changed.line("l").words == words and '<Word id="w1" language="German">' in changed.text()
+    assert changed.line("l").words == words and '<Word id="w1" language="German">' in changed.data.decode()

@@ -104,18 +104,14 @@ def test_a_rescorer_scores_alone_or_beside_the_ngrams(with_ngrams):
             assert text.language == pytest.approx(said, rel=1e-4, abs=1e-4)
 
 
-def test_a_weight_of_one_is_what_the_ctc_head_likes_best(made):
+@pytest.mark.parametrize(
+    ("ctc_weight", "score"), [(1.0, lambda text: text.ctc), (0.0, lambda text: text.decoder.log_probability)]
+)
+def test_a_weight_of_one_is_what_the_ctc_head_likes_best_and_of_zero_the_decoder(ctc_weight, score, made):
     memory = noise_lines(made, 6)
-    joint = Joint(ctc_weight=1.0)
+    joint = Joint(ctc_weight=ctc_weight)
     for texts, decoded in zip(joint.propose(made, [View.of(memory)]), find(joint, made, memory), strict=True):
-        assert decoded.tokens == max(texts, key=lambda text: text.ctc).decoder.tokens
-
-
-def test_a_weight_of_zero_is_what_the_decoder_likes_best(made):
-    memory = noise_lines(made, 6)
-    joint = Joint(ctc_weight=0.0)
-    for texts, decoded in zip(joint.propose(made, [View.of(memory)]), find(joint, made, memory), strict=True):
-        assert decoded.tokens == max(texts, key=lambda text: text.decoder.log_probability).decoder.tokens
+        assert decoded.tokens == max(texts, key=score).decoder.tokens
 
 
 def test_both_scores_are_weighed(made):

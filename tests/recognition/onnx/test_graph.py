@@ -9,7 +9,7 @@ from onnx.reference import ReferenceEvaluator
 
 from drethtr.base.errors import CheckpointError
 from drethtr.recognition.onnx import protobuf
-from drethtr.recognition.onnx.graph import SMALL, Graph, real, whole
+from drethtr.recognition.onnx.graph import SMALL, Graph, floats, ints
 from drethtr.recognition.onnx.network import Session
 
 
@@ -45,10 +45,8 @@ def test_attributes_and_constants_of_every_kind():
     parts = graph.split_op("Split", turned, outputs=3, axis=-1, num_outputs=3)
     leaky = graph.op("LeakyRelu", parts[0], alpha=0.25)
     kept = graph.op("Where", np.array([True, False])[None, :, None], leaky, parts[2])
-    moved = graph.op(
-        "Slice", graph.op("Pad", kept, whole(1, 0, 0, 0, 0, 0), mode="edge"), whole(0), whole(-1), whole(0)
-    )
-    graph.output(moved, graph.op("Mul", parts[1], real([-1.5, 2])[:, None]))
+    moved = graph.op("Slice", graph.op("Pad", kept, ints(1, 0, 0, 0, 0, 0), mode="edge"), ints(0), ints(-1), ints(0))
+    graph.output(moved, graph.op("Mul", parts[1], floats([-1.5, 2])[:, None]))
     for found, expected in zip(*computed(graph, x=numbers(2, 3, 7)), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -78,7 +76,7 @@ def test_a_loop_sees_what_is_around_it():
     graph.output(
         graph.loop(graph.constant(np.array(4)), lambda inside, turn: inside.op("Mul", x, as_real(inside, turn)))
     )
-    [found] = Session(graph).run({"x": real([1, 2, 3])})
+    [found] = Session(graph).run({"x": floats([1, 2, 3])})
     assert found.tolist() == [[0, 0, 0], [1, 2, 3], [2, 4, 6], [3, 6, 9]]
 
 

@@ -35,7 +35,7 @@ def lines(supply, numbers, seed=1):
 def test_the_lines_are_those_in_memory(pattern):
     """Filtered alike, with the same images and names, each once in a round."""
     [(_, supply)] = Streamed(paths=(pattern,)).open()
-    kept = {sample.key: sample for sample in open_all([pattern]) if Real(paths=()).suits(sample.text, sample.clean)}
+    kept = {sample.key: sample for sample in open_all([pattern]) if Real(paths=()).is_usable(sample.text, sample.clean)}
     drawn = [supply.sample(number, 1) for number in range(supply.lines)]
     assert Counter(sample.key for sample in drawn) == Counter(kept.keys())
     for sample in drawn:

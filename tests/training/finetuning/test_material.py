@@ -173,22 +173,18 @@ def test_too_few_lines_are_refused():
         split_lines(lines(MIN_LINES - 1))
 
 
-def test_lines_that_are_too_wide_do_not_train():
-    wide = Sample(np.full((40, 900), 255, np.uint8), "wide")
-    parts = drop_unreadable(split_lines([*lines(MIN_LINES), wide], lines(1)), Preparation(height=40), 800)
-    assert len(parts.train) == MIN_LINES and parts.left_out == {"too wide to train on": 1}
-
-
-def test_a_text_too_long_for_its_image_is_left_out():
-    whole_page = Sample(np.full((40, 199), 255, np.uint8), 100 * "a")
-    parts = drop_unreadable(split_lines([*lines(MIN_LINES), whole_page], lines(1)), Preparation(height=40), 800)
-    assert len(parts.train) == MIN_LINES and parts.left_out == {"with more text than fits the image": 1}
-
-
-def test_a_line_too_long_to_prepare_is_left_out_as_well():
-    odd = Sample(np.full((2, 3000), 255, np.uint8), "odd")
-    parts = drop_unreadable(split_lines([*lines(MIN_LINES), odd], lines(1)), Preparation(height=64), 800)
-    assert len(parts.train) == MIN_LINES and parts.left_out == {"too wide to train on": 1}
+@pytest.mark.parametrize(
+    ("shape", "text", "height", "reason"),
+    [
+        ((40, 900), "wide", 40, "too wide to train on"),
+        ((2, 3000), "too long to prepare", 64, "too wide to train on"),
+        ((40, 199), 100 * "a", 40, "with more text than fits the image"),
+    ],
+)
+def test_lines_that_are_too_wide_or_have_too_much_text_do_not_train(shape, text, height, reason):
+    odd = Sample(np.full(shape, 255, np.uint8), text)
+    parts = drop_unreadable(split_lines([*lines(MIN_LINES), odd], lines(1)), Preparation(height=height), 800)
+    assert len(parts.train) == MIN_LINES and parts.left_out == {reason: 1}
 
 
 def test_a_line_too_long_to_read_is_left_out_of_both_parts():

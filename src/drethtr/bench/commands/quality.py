@@ -27,7 +27,7 @@ from drethtr.cli.reports import read_by
 from drethtr.cli.screen import echo
 
 if TYPE_CHECKING:
-    from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines
+    from drethtr.bench.quality.retrieval.lines import IndexedLines, LabeledLines
     from drethtr.recognition.recognizer import Recognizer
 
 app = typer.Typer()
@@ -168,7 +168,7 @@ def retrieval(
 ) -> None:
     """Compare `drethtr search` with searching the text of readings, by words that are on the lines."""
     from drethtr.bench.quality.retrieval.figures import fit_search, judge_sets, load_weights, save_weights, table
-    from drethtr.bench.quality.retrieval.lines import Crowd
+    from drethtr.bench.quality.retrieval.lines import IndexedLines
 
     refuse_results(json_file, save_fit, force=force, inputs=data)
     recognizer = reading.load(posteriors=True)
@@ -179,24 +179,24 @@ def retrieval(
         )
     languages = recognizer.model.tokenizer, recognizer.model.languages
     known = read_behind_bar(recognizer, data, limit, seed)
-    crowd = Crowd.joined([crowd_of(recognizer, some, limit, seed) for some in among or ()])
+    others = IndexedLines.joined([indexed_lines_of(recognizer, some, limit, seed) for some in among or ()])
     if save_fit is None:
-        judged = judge_sets(known, crowd, languages, load_weights())
+        judged = judge_sets(known, others, languages, load_weights())
     else:
-        weights, judged = fit_search(known, crowd, languages)
+        weights, judged = fit_search(known, others, languages)
         save_weights(weights, save_fit)
     figures = {"sets": {name: found.to_json() for name, found in judged.items()}}
     deliver(table(judged, held_out=save_fit is not None), figures, recognizer, json_file)
 
 
-def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
+def indexed_lines_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "IndexedLines":
     """Read the lines of a data set, or take those in results of `drethtr batch --posteriors`."""
-    from drethtr.bench.quality.retrieval.lines import Crowd
+    from drethtr.bench.quality.retrieval.lines import IndexedLines
     from drethtr.bulk.indexing import is_batch
 
     if is_batch(data):
-        return Crowd.of_batch(data, recognizer)
-    return read_behind_bar(recognizer, [data], limit, seed).crowd
+        return IndexedLines.of_batch(data, recognizer)
+    return read_behind_bar(recognizer, [data], limit, seed).indexed
 
 
 def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "LabeledLines":

@@ -17,7 +17,7 @@ from drethtr.cli.reports import table
 from drethtr.cli.screen import echo
 from drethtr.datasets import checks
 from drethtr.datasets.checks import Report, open_splits
-from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, all_lines, finding_if
 from drethtr.datasets.sample import Sample, choose, clean_lines, open_sample
 from drethtr.evaluation.evaluate import count_unknown
 from drethtr.evaluation.misaligned import Suspect, misaligned
@@ -71,7 +71,7 @@ def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int)
 
     Returns the lines whose text the model contradicts, and a finding about images that cannot be read as a line.
     """
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     written = [sample for sample in clean_lines(every) if sample.text.strip()]
     drawn = choose(written, limit, seed)
     chosen, unread = list[Sample](), list[Row]()

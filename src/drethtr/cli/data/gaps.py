@@ -11,7 +11,7 @@ from drethtr.cli.outputs import refuse_among_tables, refuse_ending, refuse_resul
 from drethtr.cli.progress import open_lines
 from drethtr.cli.screen import echo
 from drethtr.datasets.layouts import layout_for
-from drethtr.datasets.open import all_matching, parted
+from drethtr.datasets.open import all_matching, path_and_split
 from drethtr.evaluation.reading import to_read
 from drethtr.evaluation.word_gaps import word_gaps
 from drethtr.synthesis.recombination import write_gaps
@@ -28,7 +28,7 @@ def gaps(
     """Find the gaps between words, so that training can recombine the words of a page into new lines."""
     refuse_ending(output, ".parquet")
     refuse_results(output, force=force, inputs=files)
-    for source in (Path(parted(name)[0]) for name in all_matching(files)):
+    for source in (Path(path_and_split(name)[0]) for name in all_matching(files)):
         if source.is_dir():
             refuse_among_tables(output, source, layout_for(source))
     samples = to_read(open_lines(files))

@@ -85,7 +85,7 @@ def summary(material: Material, outcome: Outcome, output: Path) -> str:
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
     lines += calibration_of(material, outcome)
-    return "\n".join([*lines, *closing(output)])
+    return "\n".join([*lines, *next_steps(output)])
 
 
 def heading(model: Model, output: Path) -> str:
@@ -93,7 +93,7 @@ def heading(model: Model, output: Path) -> str:
     return f"{output}: {output.stat().st_size / 1e6:.1f} MB, {model.card['fine_tuned']['minutes']:.1f} minutes"
 
 
-def closing(output: Path) -> list[str]:
+def next_steps(output: Path) -> list[str]:
     """What to do with the files of a result."""
     return [
         f"Read with it: drethtr transcribe SCANS --model {output}",
@@ -114,7 +114,7 @@ def learned_text(material: Material, learned: Learned, output: Path) -> str:
             if learned.model.record.calibrations
             else "Confidences are not calibrated, as in the starting model.",
             *forgotten(material, learned),
-            *closing(output),
+            *next_steps(output),
         ]
     )
 
@@ -220,10 +220,10 @@ def percent(rates: Rates) -> str:
 def curve_table(curve: LearningCurve) -> list[str]:
     """Error rates by number of training lines, and the gain to expect from twice as many."""
     rows = [(f"{lines:,}", f"{100 * cer:.2f}") for lines, cer in zip(curve.lines, curve.cers, strict=True)]
-    return [table(["lines", "CER %"], rows, left=0), prospect(curve)]
+    return [table(["lines", "CER %"], rows, left=0), expected_gain(curve)]
 
 
-def prospect(curve: LearningCurve) -> str:
+def expected_gain(curve: LearningCurve) -> str:
     """The gain to expect from twice the lines."""
     if curve.gain <= 0:
         return "According to this curve, more lines would not lower the CER."

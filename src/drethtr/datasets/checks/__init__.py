@@ -29,8 +29,8 @@ from drethtr.datasets.checks.texts import (
     quoted_cells,
     right_to_left_letters,
 )
-from drethtr.datasets.open import all_matching, entries_at, parted, refuse_unknown, without_lines
-from drethtr.datasets.sample import LeftOut, Sample, page_of, told_apart
+from drethtr.datasets.open import all_matching, entries_at, path_and_split, refuse_unknown, without_lines
+from drethtr.datasets.sample import LeftOut, Sample, page_of, with_distinct_sets
 from drethtr.datasets.splits import set_at, split_named
 
 CHECKS: tuple[Check, ...] = (
@@ -113,7 +113,7 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
     files: dict[Path, list[Sample]] = defaultdict(list)  # splits and shards of a set count as one
     unusable = []
     for name in all_matching(patterns):
-        path, wanted = parted(name)
+        path, wanted = path_and_split(name)
         place = set_at(path)
         default = split_named(Path(path).name) or "all"
         met = dict[str, None]()
@@ -131,4 +131,4 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
         raise without_lines(patterns)
     message = "no command reads files with such lines; fix them, or use drethtr data import, which leaves them out"
     findings = [*finding_if(Severity.ERROR, "unusable line", message, unusable), *shared_names(files)]
-    return dict(zip(splits, told_apart(*splits.values()), strict=True)) or {"all": []}, findings
+    return dict(zip(splits, with_distinct_sets(*splits.values()), strict=True)) or {"all": []}, findings

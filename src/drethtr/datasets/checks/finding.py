@@ -11,6 +11,11 @@ Splits: TypeAlias = Mapping[str, Sequence[Sample]]
 """The lines of each split, with texts as written, before normalization."""
 
 
+def all_lines(splits: Splits) -> list[Sample]:
+    """The lines of all splits together."""
+    return [sample for samples in splits.values() for sample in samples]
+
+
 class Severity(StrEnum):
     """How severe a finding is."""
 

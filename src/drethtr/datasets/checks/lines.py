@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, all_lines, finding_if
 from drethtr.datasets.sample import OR_NAME_SETS, Sample, fingerprint
 from drethtr.text.normalize import for_scoring
 
@@ -129,7 +129,7 @@ def odd_descriptions(splits: Splits) -> list[Finding]:
 def broken_images(splits: Splits) -> list[Finding]:
     """Decode every image and report those that are unreadable, tiny or blank."""
     unreadable, low, blank = [], [], []
-    for sample in (sample for samples in splits.values() for sample in samples):
+    for sample in all_lines(splits):
         try:
             line = sample.line()
         except DataError:
@@ -148,7 +148,7 @@ def broken_images(splits: Splits) -> list[Finding]:
 
 def lengths(splits: Splits) -> list[Finding]:
     """Find very long texts, and texts whose length does not fit their image."""
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     long = [Row(sample.key) for sample in every if len(sample.text) > MAX_CHARACTERS]
     # Sets differ in the size of writing and images, so each line is compared with lines of its own set.
     of_set: dict[str, list[tuple[float, Sample]]] = defaultdict(list)

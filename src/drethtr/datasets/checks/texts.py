@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, all_lines, finding_if
 from drethtr.datasets.sample import Sample
 from drethtr.datasets.text_files import is_quoted
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
@@ -37,13 +37,13 @@ RARE = 3
 
 def empty_texts(splits: Splits) -> list[Finding]:
     """Find lines without text: training on them teaches the model to write nothing."""
-    rows = [Row(sample.key) for samples in splits.values() for sample in samples if not sample.text.strip()]
+    rows = [Row(sample.key) for sample in all_lines(splits) if not sample.text.strip()]
     return finding_if(Severity.ERROR, "empty text", "lines without text; remove or transcribe them", rows)
 
 
 def damaged_texts(splits: Splits) -> list[Finding]:
     """Find line breaks, control characters and encoding errors; private-use characters are only a note."""
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     broken = [Row(sample.key) for sample in every if REPLACEMENT in sample.text or has(sample, ("Cc", "Cs"))]
     private = Counter(c for sample in every for c in sample.text if unicodedata.category(c) in ("Co", "Cn"))
     rows = [Row(sample.key) for sample in every if has(sample, ("Co", "Cn"))]
@@ -58,7 +58,7 @@ def damaged_texts(splits: Splits) -> list[Finding]:
 
 def invisible_characters(splits: Splits) -> list[Finding]:
     """Find invisible characters, such as soft hyphens and zero-width spaces; drethtr leaves them out."""
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     counts = Counter(character for sample in every for character in unseen(sample.text))
     rows = [Row(sample.key) for sample in every if unseen(sample.text)]
     shown = " ".join(f"U+{ord(character):04X}×{number}" for character, number in counts.most_common(8))
@@ -73,7 +73,7 @@ def unseen(text: str) -> str:
 
 def editorial_marks(splits: Splits) -> list[Finding]:
     """Find lines that are not clean, for example with editorial marks; they are not used for training or evaluation."""
-    every = [sample for samples in splits.values() for sample in samples if not sample.clean]
+    every = [sample for sample in all_lines(splits) if not sample.clean]
     counts = Counter(mark for sample in every for mark in marks_in(sample.text))
     rows = [Row(sample.key, " ".join(marks_in(sample.text))) for sample in every]
     shown = ", ".join(f"{mark[:20]} ×{number}" for mark, number in counts.most_common(8))
@@ -84,7 +84,7 @@ def editorial_marks(splits: Splits) -> list[Finding]:
 
 def quoted_cells(splits: Splits) -> list[Finding]:
     """Find texts still quoted as CSV cells, in tables that also have texts with other quotation marks."""
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     rows = [Row(sample.key) for sample in every if is_quoted(sample.text) and '""' in sample.text[1:-1]]
     message = "texts with doubled quotation marks inside quotation marks, as a spreadsheet writes cells; unquote them"
     return finding_if(Severity.WARNING, "quoted cells", message, rows)
@@ -92,7 +92,7 @@ def quoted_cells(splits: Splits) -> list[Finding]:
 
 def escaped_characters(splits: Splits) -> list[Finding]:
     """Find texts such as `Hoffmann &amp; Söhne`, which were escaped twice on their way into XML or HTML."""
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     counts = Counter(found for sample in every for found in ESCAPED.findall(sample.text))
     rows = [Row(sample.key) for sample in every if ESCAPED.search(sample.text)]
     shown = ", ".join(f"{escape} ×{number}" for escape, number in counts.most_common(8))
@@ -108,7 +108,7 @@ def has(sample: Sample, categories: tuple[str, ...]) -> bool:
 def normal_forms(splits: Splits) -> list[Finding]:
     """Find texts with combining accents beside precomposed ones; drethtr converts both to NFC."""
     composed, decomposed = [], []
-    for sample in (sample for samples in splits.values() for sample in samples):
+    for sample in all_lines(splits):
         if not unicodedata.is_normalized("NFC", sample.text):
             decomposed.append(Row(sample.key))
         elif not unicodedata.is_normalized("NFD", sample.text):
@@ -126,7 +126,7 @@ def normal_forms(splits: Splits) -> list[Finding]:
 def mixed_scripts(splits: Splits) -> list[Finding]:
     """Find words with letters of two scripts, usually a Cyrillic or Greek look-alike in a Latin word."""
     rows, words = [], Counter[str]()
-    for sample in (sample for samples in splits.values() for sample in samples):
+    for sample in all_lines(splits):
         mixed = [word for word in sample.text.split() if len(scripts_of(word)) > 1]
         words.update(mixed)
         if mixed:
@@ -153,7 +153,7 @@ def confused_letters(splits: Splits) -> list[Finding]:
     """Find words with a look-alike that are far more frequent with the right character: `oſ` among many `of`."""
     # Either may be the mistake: the rarer word counts as one only if the other is `USUAL` times as frequent.
     swaps = [pair for first, second in PAIRS for pair in ((first, second), (second, first))]
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     words = Counter(word for sample in every for word in sample.text.split())
     meant = {
         word: other
@@ -220,7 +220,7 @@ def alphabets(splits: Splits) -> list[Finding]:
 
 def right_to_left_letters(splits: Splits) -> list[Finding]:
     """Find letters that are written from right to left, which models do not learn."""
-    every = [sample for samples in splits.values() for sample in samples]
+    every = all_lines(splits)
     counts = Counter(letter for sample in every for letter in right_to_left(sample.text))
     rows = [Row(sample.key) for sample in every if right_to_left(sample.text)]
     return finding_if(Severity.WARNING, "right to left", f"{NOT_LEARNED}: {listed(counts)}", rows)

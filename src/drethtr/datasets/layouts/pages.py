@@ -21,7 +21,7 @@ from drethtr.datasets.sample import Entry, LeftOut, Remark, Sample
 from drethtr.datasets.splits import collection_of, split_named, split_of_folder
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem, visible_below
 from drethtr.documents.page import TextLine
-from drethtr.documents.read import by_trust, first_bytes, is_description, read_page
+from drethtr.documents.read import by_trust, first_bytes, is_description, made_here, read_page
 from drethtr.documents.transcription import Review
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
@@ -197,7 +197,16 @@ class Read2016(Pages):
 
 def descriptions(folder: Path) -> list[Path]:
     """The XML files in a folder, at any depth, the best of each page first."""
-    return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=by_trust)
+    found = (path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION)
+    return sorted(found, key=lambda path: by_trust(path, is_ours(path)))
+
+
+def is_ours(path: Path) -> bool:
+    """Whether drethtr wrote a file; False if it cannot be read."""
+    try:
+        return made_here(first_bytes(path))
+    except DataError:
+        return False
 
 
 def is_page(path: Path) -> bool:

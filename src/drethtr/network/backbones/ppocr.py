@@ -41,7 +41,7 @@ class Stem(nn.Module):
     def forward(self, images: Padded) -> Padded:
         """(B, inputs, H, W) to (B, outputs, H/4, W/4)."""
         # Max pooling also sees the right neighbor, which would be padding at the end of a line.
-        x = self.enter(images, F.relu).fenced(1)
+        x = self.enter(images, F.relu).zero_margin(1)
         mixed = self.widen(self.narrow(x, F.relu), F.relu)
         x = x._replace(pixels=torch.cat((strongest_of_four(x.pixels), mixed.pixels), dim=1))
         return self.expand(self.merge(x, F.relu), F.relu)  # type: ignore[no-any-return]

@@ -34,7 +34,7 @@ class ImageAttention(HeadProjections):
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Process image tokens (B, I, width)."""
         q, own = self.split_heads(x)
-        return self.project(join_heads(self.image_prior(q, own, mask, self.dropped())))
+        return self.project(join_heads(self.image_prior(q, own, mask, self.active_dropout())))
 
 
 class EncoderLayer(nn.Module):

@@ -19,7 +19,7 @@ from drethtr.network.mixer import Query, TextMixer
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.paper.speed.decoding import Task, build, images_of
 from drethtr.paper.speed.race import MEGABYTE, Contender, Race, Rounds, Work, time_race
-from drethtr.paper.speed.report import BenchmarkReport, CurveChart
+from drethtr.paper.speed.report import BenchmarkReport
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.model.architecture import MixerConfig, Retentive
 
@@ -46,7 +46,7 @@ def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> BenchmarkRepo
         f"from about N = {head} on; up to {head // 2} tokens waiting to enter its memory take as much again. For short "
         "texts, most of the time goes into the layers that both share.",
     )
-    return BenchmarkReport("Length: the next token after N", notes, races, task.device, CurveChart("tokens"))
+    return BenchmarkReport("Length: the next token after N", notes, races, task.device, "tokens")
 
 
 def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rounds) -> list[Race]:

@@ -4,19 +4,13 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from drethtr.base.version import __version__
 from drethtr.paper.speed.race import Race, Spread
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
-
-
-class Chart(Protocol):
-    """Draws races as SVG."""
-
-    def __call__(self, title: str, races: Sequence[Race]) -> str: ...
 
 
 def ratio_chart(title: str, races: Sequence[Race]) -> str:
@@ -28,34 +22,31 @@ def ratio_chart(title: str, races: Sequence[Race]) -> str:
     return ranges(title, f"times {first}", rows)
 
 
-@dataclass(frozen=True)
-class CurveChart:
-    """Draws medians over the x values of races, with a panel per unit."""
-
-    axis: str
-
-    def __call__(self, title: str, races: Sequence[Race]) -> str:
-        """See `Chart`."""
-        panels = []
-        for unit in dict.fromkeys(race.unit for race in races):
-            own = [race for race in races if race.unit == unit]
-            lines = {
-                name: [(race.at, race.spread(name).median) for race in own if race.at is not None]
-                for name in own[0].figures
-            }
-            panels.append(Panel(unit, self.axis, lines))
-        return curves(title, panels)
+def curve_chart(title: str, axis: str, races: Sequence[Race]) -> str:
+    """A chart of medians over the x values of races, with a panel per unit."""
+    panels = []
+    for unit in dict.fromkeys(race.unit for race in races):
+        own = [race for race in races if race.unit == unit]
+        lines = {
+            name: [(race.at, race.spread(name).median) for race in own if race.at is not None]
+            for name in own[0].figures
+        }
+        panels.append(Panel(unit, axis, lines))
+    return curves(title, panels)
 
 
 @dataclass(frozen=True)
 class BenchmarkReport:
-    """The races of a benchmark on a device, with notes that explain the figures."""
+    """The races of a benchmark on a device, with notes that explain the figures.
+
+    axis  what the x values of the races count, if they are points of curves
+    """
 
     title: str
     notes: Sequence[str]
     races: Sequence[Race]
     device: torch.device
-    chart: Chart = ratio_chart
+    axis: str | None = None
 
     def table(self) -> str:
         """All figures in Markdown: median [range], and the ratio to the first contender of each race."""
@@ -91,7 +82,9 @@ class BenchmarkReport:
 
     def plot(self) -> str:
         """The chart as SVG."""
-        return self.chart(self.title, self.races)
+        if self.axis is None:
+            return ratio_chart(self.title, self.races)
+        return curve_chart(self.title, self.axis, self.races)
 
 
 def rows_of(race: Race) -> list[tuple[str, str, str, str]]:

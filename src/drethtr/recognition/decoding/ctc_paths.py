@@ -45,7 +45,7 @@ class Paths:
         self.blank = self.column(BLANK)
         never = np.full(len(log_probs) + 1, -np.inf)
         # No text so far: every step was a blank, so these paths are all in the blank and none in a token.
-        self.nothing = Beginning(BLANK, self.kept(never), self.kept(used(self.clipped(BLANK))))
+        self.empty = Beginning(BLANK, self.kept(never), self.kept(used(self.clipped(BLANK))))
         # No text left: the path is complete only after the last step.
         self.end = Ending(BLANK, self.kept(np.append(never[1:], 0.0)))
 
@@ -141,7 +141,7 @@ class TextScores:
     def __init__(self, log_probs: NDArray[np.float32]) -> None:
         self.paths = sums(log_probs)
         self.base: tuple[int, ...] = ()
-        self.beginnings = [self.paths.nothing]
+        self.beginnings = [self.paths.empty]
         self.endings = [self.paths.end]
 
     def lean_on(self, base: tuple[int, ...]) -> None:

@@ -33,7 +33,7 @@ class Continuation:
         self.best = log_probs.argmax(1)
         best = np.maximum(log_probs.max(1).astype(np.float64), MIN_LOG_PROBABILITY)
         self.rest = np.append(best[::-1].cumsum()[::-1], 0.0)
-        self.stack = [self.paths.nothing]
+        self.stack = [self.paths.empty]
 
     def after(self, beginning: Sequence[int]) -> list[int]:
         """The tokens that follow; none where no path begins with the prefix."""

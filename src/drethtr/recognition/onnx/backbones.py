@@ -17,7 +17,7 @@ from drethtr.recognition.model.architecture import (
     PPOCR_STEM,
     Light,
 )
-from drethtr.recognition.onnx.graph import Graph, whole
+from drethtr.recognition.onnx.graph import Graph, ints
 from drethtr.recognition.onnx.int8 import linear_of_places_int8
 from drethtr.recognition.onnx.layers import (
     attention,
@@ -176,4 +176,4 @@ def channel_norm(graph: Graph, x: str, name: str, channels: int) -> str:
 
 def tokens(graph: Graph, x: str) -> str:
     """Feature maps (1, C, 1, W) of one row as tokens (W, C)."""
-    return graph.op("Transpose", graph.op("Squeeze", x, whole(0, 2)), perm=(1, 0))
+    return graph.op("Transpose", graph.op("Squeeze", x, ints(0, 2)), perm=(1, 0))

@@ -130,11 +130,11 @@ def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
         raise CheckpointError(f"this network does not use the weights {first_of(sorted(extra))}")
 
 
-def whole(*values: int) -> Ints:
+def ints(*values: int) -> Ints:
     """Integers as a constant: axes, sizes."""
     return np.array(values, dtype=np.int64)
 
 
-def real(values: Any) -> NDArray[np.float32]:
+def floats(values: Any) -> NDArray[np.float32]:
     """Real numbers as a constant."""
     return np.asarray(values, dtype=np.float32)

@@ -20,7 +20,7 @@ from drethtr.recognition.model.architecture import (
 )
 from drethtr.recognition.model.decay import LayerPosition
 from drethtr.recognition.onnx.backbones import light, ppocr
-from drethtr.recognition.onnx.graph import Array, Graph, real, whole
+from drethtr.recognition.onnx.graph import Array, Graph, floats, ints
 from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, sinusoid, token_numbers
 from drethtr.text.tokenizer import BLANK
 
@@ -80,7 +80,7 @@ def image_memory(graph: Graph, config: NetworkConfig, x: str, places: str, *, to
                 x, attention(graph, heads, places, decay_bias(config.prior, config.position(number), places))
             )
     kept = graph.op("Concat", heads.keys, heads.values, axis=-1)
-    graph.output(graph.op("ReduceMean", kept, whole(1), keepdims=0))
+    graph.output(graph.op("ReduceMean", kept, ints(1), keepdims=0))
     return x
 
 
@@ -119,12 +119,12 @@ class CTCHead(NamedTuple):
     def characters_begun(self, seen: str) -> str:
         """Expected number of characters begun up to each token, (I, 1), from probabilities (I, V)."""
         graph = self.graph
-        later = graph.op("Pad", seen, whole(1, 0, 0, 0))
-        before = graph.op("Slice", later, whole(0), whole(-1), whole(0))
+        later = graph.op("Pad", seen, ints(1, 0, 0, 0))
+        before = graph.op("Slice", later, ints(0), ints(-1), ints(0))
         # A character begins where it is likely now and was not at the token before, so it counts once, however wide.
-        begun = graph.op("Mul", seen, graph.op("Sub", real(1), before))
+        begun = graph.op("Mul", seen, graph.op("Sub", floats(1), before))
         written = np.arange(self.vocabulary) != BLANK
-        each = graph.op("MatMul", begun, real(written)[:, None])
+        each = graph.op("MatMul", begun, floats(written)[:, None])
         return graph.op("CumSum", each, np.array(0))
 
     def refined(self, x: str, draft: str) -> str:
@@ -132,6 +132,6 @@ class CTCHead(NamedTuple):
         graph, steps, vocabulary = self.graph, self.config.steps, self.vocabulary
         normed = layer_norm(graph, x, "ctc.refine_norm", self.width)
         corrections = linear(graph, normed, "ctc.refine", self.width, steps * vocabulary)
-        apart = graph.op("Reshape", corrections, whole(-1, steps, vocabulary))
-        refined = graph.op("Add", apart, graph.op("Unsqueeze", draft, whole(1)))
-        return graph.op("Reshape", refined, whole(-1, vocabulary))
+        apart = graph.op("Reshape", corrections, ints(-1, steps, vocabulary))
+        refined = graph.op("Add", apart, graph.op("Unsqueeze", draft, ints(1)))
+        return graph.op("Reshape", refined, ints(-1, vocabulary))

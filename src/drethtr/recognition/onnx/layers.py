@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
-from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
+from drethtr.recognition.onnx.graph import MICROSOFT, Graph, floats, ints
 from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.protobuf import ElementType
 
@@ -56,10 +56,10 @@ def silu(graph: Graph, x: str) -> str:
 def split_heads(graph: Graph, qkv: str, heads: int, width: int) -> Heads:
     """Queries, keys and values from (N, 3 x width)."""
     channels = width // heads
-    apart = graph.op("Reshape", qkv, whole(0, 3 * heads, channels))
+    apart = graph.op("Reshape", qkv, ints(0, 3 * heads, channels))
     by_head = graph.op("Transpose", apart, perm=(1, 0, 2))
     queries, keys, values = graph.split_op("Split", by_head, outputs=3, axis=0, num_outputs=3)
-    return Heads(graph.op("Mul", queries, real(channels**-0.5)), keys, values, heads, channels)
+    return Heads(graph.op("Mul", queries, floats(channels**-0.5)), keys, values, heads, channels)
 
 
 def scores(graph: Graph, queries: str, keys: str) -> str:
@@ -77,22 +77,22 @@ def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None)
         return attend(graph, heads, heads.queries, places, bias)
     # Long lines would need (H, N, N) weights at once. So queries are computed in blocks by a loop of the graph; they
     # are padded to whole blocks, whose surplus rows are cut off at the end.
-    block = whole(graph.queries_at_once)
+    block = ints(graph.queries_at_once)
     count = graph.op("Shape", places, start=0, end=1)
-    blocks = graph.op("Div", graph.op("Add", count, whole(graph.queries_at_once - 1)), block)
+    blocks = graph.op("Div", graph.op("Add", count, ints(graph.queries_at_once - 1)), block)
     missing = graph.op("Sub", graph.op("Mul", blocks, block), count)
-    queries = graph.op("Pad", heads.queries, graph.op("Concat", whole(0, 0, 0, 0), missing, whole(0), axis=0))
-    at = graph.op("Pad", places, graph.op("Concat", whole(0, 0), missing, whole(0), axis=0))
+    queries = graph.op("Pad", heads.queries, graph.op("Concat", ints(0, 0, 0, 0), missing, ints(0), axis=0))
+    at = graph.op("Pad", places, graph.op("Concat", ints(0, 0), missing, ints(0), axis=0))
 
     def body(inside: Graph, turn: str) -> str:
         first = inside.op("Mul", turn, block)
         last = inside.op("Add", first, block)
-        some = inside.op("Slice", queries, first, last, whole(1))
-        return attend(inside, heads, some, inside.op("Slice", at, first, last, whole(0)), bias)
+        some = inside.op("Slice", queries, first, last, ints(1))
+        return attend(inside, heads, some, inside.op("Slice", at, first, last, ints(0)), bias)
 
     found = graph.op("Transpose", graph.loop(graph.op("Squeeze", blocks), body), perm=(1, 0, 2, 3))
-    side_by_side = graph.op("Reshape", found, whole(heads.number, -1, heads.channels))
-    return graph.op("Slice", side_by_side, whole(0), count, whole(1))
+    side_by_side = graph.op("Reshape", found, ints(heads.number, -1, heads.channels))
+    return graph.op("Slice", side_by_side, ints(0), count, ints(1))
 
 
 def attend(graph: Graph, heads: Heads, queries: str, places: str, bias: Bias | None) -> str:
@@ -106,12 +106,12 @@ def token_numbers(graph: Graph, x: str) -> str:
     """The numbers of tokens, (N, 1), from 0."""
     count = graph.op("Squeeze", graph.op("Shape", x, start=0, end=1))
     numbers = graph.op("Range", np.array(0), count, np.array(1))
-    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(ElementType.FLOAT)), whole(1))
+    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(ElementType.FLOAT)), ints(1))
 
 
 def join_heads(graph: Graph, found: str, width: int) -> str:
     """Join the output (H, N, K) of the heads to (N, width)."""
-    return graph.op("Reshape", graph.op("Transpose", found, perm=(1, 0, 2)), whole(0, width))
+    return graph.op("Reshape", graph.op("Transpose", found, perm=(1, 0, 2)), ints(0, width))
 
 
 def sinusoid(graph: Graph, places: str, width: int) -> str:
@@ -119,7 +119,7 @@ def sinusoid(graph: Graph, places: str, width: int) -> str:
     half = width // 2
     # half - 1: the slowest wavelength is exactly 10,000 × 2π, as in the torch network whose weights are used.
     frequencies = np.exp(-math.log(10_000) * np.arange(half) / (half - 1))
-    angles = graph.op("Mul", places, real(frequencies))
+    angles = graph.op("Mul", places, floats(frequencies))
     return graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=-1)
 
 

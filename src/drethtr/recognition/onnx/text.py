@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig, Retentive
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
-from drethtr.recognition.onnx.graph import Array, Graph, whole
+from drethtr.recognition.onnx.graph import Array, Graph, ints
 from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
 from drethtr.recognition.onnx.protobuf import ElementType
 from drethtr.recognition.protocol import TextTree
@@ -102,12 +102,12 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
         gamma = np.exp(LayerDecay.of(config, config.position(number)).log_gamma)
         before = graph.input(f"memory_{number}", ("rows", config.heads, channels, channels))
         faded = graph.op("Mul", before, gamma[:, None, None])
-        keys, values = graph.op("Unsqueeze", keys, whole(3)), graph.op("Unsqueeze", values, whole(2))
+        keys, values = graph.op("Unsqueeze", keys, ints(3)), graph.op("Unsqueeze", values, ints(2))
         memory = graph.op("Add", faded, graph.op("Mul", keys, values))
         memories.append(memory)
-        read = graph.op("MatMul", graph.op("Unsqueeze", queries, whole(2)), memory)
-        share = graph.op("Unsqueeze", graph.op("Gather", shares, np.array(number), axis=0), whole(1, 2))
-        read = graph.op("Squeeze", graph.op("Mul", read, share), whole(2))
+        read = graph.op("MatMul", graph.op("Unsqueeze", queries, ints(2)), memory)
+        share = graph.op("Unsqueeze", graph.op("Gather", shares, np.array(number), axis=0), ints(1, 2))
+        read = graph.op("Squeeze", graph.op("Mul", read, share), ints(2))
         from_image = seen.weigh_values(seen.shares(own.queries))
         x = layer.after(x, graph.op("Add", from_image, graph.op("Transpose", read, perm=(1, 0, 2))))
     graph.output(logits(graph, config, x, vocabulary), *memories)
@@ -166,7 +166,7 @@ def retention(graph: Graph, heads: Heads, distance: str, decay: LayerDecay) -> s
     weights = graph.op("Mul", scores(graph, heads.queries, heads.keys), powers)
     if not decay.normalize:
         return weights
-    mass = graph.op("ReduceSum", powers, whole(-1), keepdims=1)
+    mass = graph.op("ReduceSum", powers, ints(-1), keepdims=1)
     return graph.op("Div", weights, graph.op("Sqrt", mass))
 
 

@@ -40,7 +40,9 @@ def page_content(workspace: Workspace, page_id: str) -> dict[str, Any]:
     return {
         "id": page_id,
         "name": page.name,
-        "status": status_of_page([line.status for line in lines], made_here=opened is not None and opened.made_here),
+        "status": status_of_page(
+            [line.status for line in lines], made_here=opened is not None and opened.file.made_here
+        ),
         "revision": "" if opened is None else opened.file.revision,
         "width": content.width,
         "height": content.height,

@@ -83,7 +83,7 @@ class Streamed(FileSource):
     def accepts(self, row: dict[str, Any], key: str) -> bool:
         """Whether to train on a row."""
         text = for_scoring(text_of(row["text"], key))
-        return self.suits(text, is_clean(row.get("clean"), key) and not marks_in(text))
+        return self.is_usable(text, is_clean(row.get("clean"), key) and not marks_in(text))
 
 
 @dataclass(frozen=True, eq=False)

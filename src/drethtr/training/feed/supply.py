@@ -94,7 +94,7 @@ class FileSource(LineSource, ABC):
     paths: tuple[str, ...]
     clean_only: bool = True
 
-    def suits(self, text: str, clean: bool) -> bool:
+    def is_usable(self, text: str, clean: bool) -> bool:
         """Whether to train on a line."""
         return (clean or not self.clean_only) and bool(text.strip())
 
@@ -142,7 +142,7 @@ class Real(FileSource):
         gaps = read_gaps(wanted.gaps) if wanted is not None else {}
         supplies = []
         for name, samples in found.items():
-            kept = tuple(sample for sample in samples if self.suits(sample.text, sample.clean))
+            kept = tuple(sample for sample in samples if self.is_usable(sample.text, sample.clean))
             weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
             if weight > 0:
                 recombination = Recombination.of(kept, gaps, wanted.share) if wanted is not None else None

@@ -140,7 +140,7 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
     # Draws of pages do not show how much a second training on the same lines would differ.
-    rates = rates + rng.normal(0, misfit(found, doublings), rates.shape)
+    rates = rates + rng.normal(0, residual_deviation(found, doublings), rates.shape)
     low, high = interval_95(gains(rates, doublings), len(of_page))
     cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
     return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high, len(set(units(pages))))
@@ -151,21 +151,21 @@ def log_rates(sums: NDArray[np.int64]) -> Floats:
     return np.asarray(np.log(np.maximum(sums[:, :-1], 0.5) / np.maximum(sums[:, -1:], 1)))
 
 
-def straight(rates: Floats, doublings: Floats) -> Floats:
+def slope_and_intercept(rates: Floats, doublings: Floats) -> Floats:
     """Slope and intercept of the line through each row of logarithmic rates, (rows, 2)."""
     return np.asarray(np.polyfit(doublings, rates.T, 1).T)
 
 
-def misfit(rates: Floats, doublings: Floats) -> float:
+def residual_deviation(rates: Floats, doublings: Floats) -> float:
     """Standard deviation of the points from their line."""
-    slope, height = straight(rates, doublings)[0]
+    slope, height = slope_and_intercept(rates, doublings)[0]
     off = rates[0] - height - slope * doublings
     return float(np.sqrt((off**2).sum() / max(len(off) - 2, 1)))
 
 
 def gains(rates: Floats, doublings: Floats) -> Floats:
     """The reduction of the rate from the end of the line, 0, to one doubling further, for each row."""
-    slope, height = straight(rates, doublings).T
+    slope, height = slope_and_intercept(rates, doublings).T
     return np.asarray(np.exp(height) - np.exp(height + slope))
 
 

@@ -99,7 +99,7 @@ def trainings(material: Material) -> list[Sequence[Sample]]:
         return [*ROUNDS * halves_of(material), material.parts.train]
     if material.plan.cross_fit:
         return [*(fold.parts.train for fold in material.folds()), material.parts.train]
-    return [material.some(share) for share in (SHARES if material.plan.learning_curve else SHARES[-1:])]
+    return [material.first_lines(share) for share in (SHARES if material.plan.learning_curve else SHARES[-1:])]
 
 
 def seconds_to_learn(run: RunConfig, device: str) -> float:

@@ -257,7 +257,7 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
 
     Validation lines choose how long to train and what to keep, unless both were `found` before.
     """
-    samples = material.some(share)
+    samples = material.first_lines(share)
     folder = place.folder / f"{len(samples)}_lines"
     best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
     if not best.exists():
@@ -340,9 +340,9 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
     """The learning curve; `after` are the errors of the model trained on all lines."""
     fewer = []
     for share in SHARES[:-1]:
-        model, _ = as_saved(material, material.some(share), train_share(material, share, place), place)
+        model, _ = as_saved(material, material.first_lines(share), train_share(material, share, place), place)
         fewer.append(errors(material, model, place))
-    lines = [len(material.some(share)) for share in SHARES]
+    lines = [len(material.first_lines(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(material.parts.validation))
 
 

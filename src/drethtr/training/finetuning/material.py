@@ -14,7 +14,7 @@ import torch
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.open import AS_FOUND, open_all
-from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of, told_apart
+from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of, with_distinct_sets
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
 from drethtr.network.network import DRetHTR
@@ -95,7 +95,7 @@ class Material:
             digest.update(b"next")
         return digest.hexdigest()
 
-    def some(self, share: float) -> tuple[Sample, ...]:
+    def first_lines(self, share: float) -> tuple[Sample, ...]:
         """The first `share` of the training lines; a larger share includes the smaller ones."""
         return self.parts.train[: round(share * len(self.parts.train))]
 
@@ -130,7 +130,7 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     """
     start = starting_model(plan)
     named = (plan.validation, plan.data, plan.old_data)
-    return material_of(plan, start, *told_apart(*(open_all(names, pages) if names else [] for names in named)))
+    return material_of(plan, start, *with_distinct_sets(*(open_all(names, pages) if names else [] for names in named)))
 
 
 def starting_model(plan: Plan) -> Model:

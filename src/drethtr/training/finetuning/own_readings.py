@@ -13,7 +13,7 @@ from pathlib import Path
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.open import AS_FOUND, open_all
-from drethtr.datasets.sample import Sample, told_apart
+from drethtr.datasets.sample import Sample, with_distinct_sets
 from drethtr.evaluation.calibrate import as_sure_as, precisions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.evaluation.reading import read_lines
@@ -65,7 +65,7 @@ def gather_readings(
         MissingExtraError: if a package required for training is not installed.
     """
     start = starting_model(plan)
-    lines, older = told_apart(samples, open_all(plan.old_data, pages) if plan.old_data else [])
+    lines, older = with_distinct_sets(samples, open_all(plan.old_data, pages) if plan.old_data else [])
     drawn = joined(shuffled_pages(lines, plan.seed))[:MOST]
     if len(drawn) < LEAST:
         raise DataError(

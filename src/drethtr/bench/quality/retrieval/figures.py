@@ -18,10 +18,10 @@ from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.base.files import write_text
 from drethtr.bench.quality.retrieval.lines import (
-    Crowd,
+    IndexedLines,
     LabeledLines,
     LanguageModel,
-    Situation,
+    SearchResults,
     exact_scores,
     fuzzy_features,
     fuzzy_scores,
@@ -55,54 +55,54 @@ RATES = {
 MIN_WIDTH = 6
 
 
-def search_scores(situation: Situation, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
+def search_scores(results: SearchResults, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
     """(Q, L) the probability from `drethtr search`."""
-    candidates = candidates_of(lines.crowd)
-    rows = zip(situation.queries, situation.chances, strict=True)
+    candidates = candidates_of(lines.indexed)
+    rows = zip(results.queries, results.chances, strict=True)
     return np.stack([calibration(chances, len(query), candidates) for query, chances in rows])
 
 
 @dataclass(frozen=True)
 class Among:
-    """Queries on the L lines of a set and the C lines of crowds.
+    """Queries on the L lines of a set and the C lines of others.
 
     relevant  (Q, L + C) whether the query is on the line
     chances   (Q, L + C) the sum over all readings of the line
     """
 
     lines: LabeledLines
-    crowds: tuple[Crowd, ...]
+    others: tuple[IndexedLines, ...]
     queries: Sequence[str]
     relevant: Booleans
     chances: Floats
 
     @classmethod
-    def of(cls, own: Situation, lines: LabeledLines, *crowds: Crowd) -> "Among":
-        """The queries of a situation, on its lines and on others."""
-        relevant = [np.stack([crowd.having(query) for query in own.queries]) for crowd in crowds]
-        chances = [np.stack([crowd.chances(query) for query in own.queries]) for crowd in crowds]
+    def of(cls, own: SearchResults, lines: LabeledLines, *others: IndexedLines) -> "Among":
+        """The queries of a search on its lines and on others."""
+        relevant = [np.stack([more.containing(query) for query in own.queries]) for more in others]
+        chances = [np.stack([more.chances(query) for query in own.queries]) for more in others]
         every = np.hstack([own.relevant, *relevant]), np.hstack([own.chances, *chances])
-        return cls(lines, crowds, own.queries, *every)
+        return cls(lines, others, own.queries, *every)
 
-    def leaving_out(self, gone: Crowd) -> "Among":
-        """The queries on all lines but those of one of the crowds."""
-        number = next(number for number, crowd in enumerate(self.crowds) if crowd is gone)
-        start = len(self.lines) + sum(map(len, self.crowds[:number]))
+    def leaving_out(self, gone: IndexedLines) -> "Among":
+        """The queries on all lines but some of the others."""
+        number = next(number for number, more in enumerate(self.others) if more is gone)
+        start = len(self.lines) + sum(map(len, self.others[:number]))
         places = slice(start, start + len(gone))
         return replace(
             self,
-            crowds=self.crowds[:number] + self.crowds[number + 1 :],
+            others=self.others[:number] + self.others[number + 1 :],
             relevant=np.delete(self.relevant, places, axis=1),
             chances=np.delete(self.chances, places, axis=1),
         )
 
     @cached_property
-    def stored(self) -> Crowd:
+    def stored(self) -> IndexedLines:
         """All lines."""
-        return Crowd.joined([self.lines.crowd, *self.crowds])
+        return IndexedLines.joined([self.lines.indexed, *self.others])
 
     def searched(self, row: int, *, without: bool) -> Ints:
-        """The places of the lines to search for a query: all, or `without` those of the crowd that contain it."""
+        """The places of the lines to search for a query: all, or `without` the others that contain it."""
         strange = np.arange(len(self.stored)) >= len(self.lines)
         return np.flatnonzero(~(strange & self.relevant[row]) if without else np.ones(len(strange)))
 
@@ -115,7 +115,7 @@ class Among:
         return found
 
     def judge(self, calibration: SearchCalibration, *, without: bool) -> Retrieval:
-        """The metrics of `drethtr search`, without intervals, as the lines of a crowd have no pages."""
+        """The metrics of `drethtr search`, without intervals, as other lines have no pages."""
         relevant = self.relevant.copy()
         if without:
             relevant[:, len(self.lines) :] = False
@@ -123,10 +123,10 @@ class Among:
         return judge(self.scores(calibration, without=without), relevant, pages, probable=True)
 
 
-def candidates_of(crowd: Crowd, places: Ints | None = None) -> CandidateLines:
+def candidates_of(lines: IndexedLines, places: Ints | None = None) -> CandidateLines:
     """The data of lines, or of some of them, for the calibration."""
     which = slice(None) if places is None else places
-    return CandidateLines.of_all(crowd.confidences[which], crowd.steps[which])
+    return CandidateLines.of_all(lines.confidences[which], lines.steps[which])
 
 
 @dataclass(frozen=True)
@@ -164,25 +164,25 @@ class SetFigures(NamedTuple):
 
 
 def figures_of(
-    lines: LabeledLines, crowds: Sequence[Crowd], model: LanguageModel, weights: SearchWeights
+    lines: LabeledLines, others: Sequence[IndexedLines], model: LanguageModel, weights: SearchWeights
 ) -> SetFigures:
-    """Evaluate all methods on the lines of a set, and the search also among the lines of crowds."""
+    """Evaluate all methods on the lines of a set, and the search also among others."""
     queries = queries_of(lines, model)
-    situation = lines.situation(queries)
+    results = lines.search(queries)
     methods = {
         "exact": exact_scores(queries, lines),
         "fuzzy": fuzzy_scores(queries, lines, weights.fuzzy),
-        "search": search_scores(situation, lines, weights.search),
+        "search": search_scores(results, lines, weights.search),
     }
-    judged = {name: judge(scores, situation.relevant, lines.pages, probable=True) for name, scores in methods.items()}
-    others = sum(map(len, crowds))
-    among = Among.of(situation, lines, *crowds) if others else None
+    judged = {name: judge(scores, results.relevant, lines.pages, probable=True) for name, scores in methods.items()}
+    number = sum(map(len, others))
+    among = Among.of(results, lines, *others) if number else None
     return SetFigures(
         lines=len(lines),
         queries=len(queries),
-        occurring=int(situation.relevant.any(1).sum()),
-        bytes_per_line=lines.crowd.stored_bytes / len(lines),
-        others=others,
+        occurring=int(results.relevant.any(1).sum()),
+        bytes_per_line=lines.indexed.stored_bytes / len(lines),
+        others=number,
         among=None if among is None else among.judge(weights.search, without=False),
         without=None if among is None else among.judge(weights.search, without=True),
         **judged,
@@ -281,11 +281,13 @@ def save_weights(weights: SearchWeights, path: Path) -> None:
     write_text(path, json.dumps({**weights.search.to_json(), FUZZY: fuzzy}, indent=1) + "\n")
 
 
-def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple[SearchWeights, dict[str, SetFigures]]:
+def fit_search(
+    lines: LabeledLines, others: IndexedLines, model: LanguageModel
+) -> tuple[SearchWeights, dict[str, SetFigures]]:
     """Weights fitted on lines of several sets; and for each set, the metrics of weights fitted on the others.
 
     Args:
-        crowd: More lines to search, so that the effect of their number is learned.
+        others: More lines to search, so that the effect of their number is learned.
 
     Raises:
         DataError: if there are fewer than two sets.
@@ -297,14 +299,14 @@ def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple
         )
     among = {}
     for name, of_set in sets.items():
-        situation = of_set.situation(queries_of(of_set, model))
-        among[name] = Among.of(situation, of_set, *others_of(name, sets, crowd))
+        results = of_set.search(queries_of(of_set, model))
+        among[name] = Among.of(results, of_set, *others_of(name, sets, others))
     judged = {}
     for name, of_set in sets.items():
         # A set must be unknown to the weights that judge it, so it is also not among the lines searched for other sets.
-        rest = [one.leaving_out(of_set.crowd) for other, one in among.items() if other != name]
+        rest = [one.leaving_out(of_set.indexed) for other, one in among.items() if other != name]
         weights = learned(list(map(material_of, rest)))
-        judged[name] = figures_of(of_set, others_of(name, sets, crowd), model, weights)
+        judged[name] = figures_of(of_set, others_of(name, sets, others), model, weights)
     return learned(list(map(material_of, among.values()))), judged
 
 
@@ -312,7 +314,7 @@ def material_of(among: Among) -> FitData:
     """The cases from the lines of a set: searched alone, among others, and among those without the word."""
     lines, queries = among.lines, among.queries
     chances, relevant = among.chances[:, : len(lines)], among.relevant[:, : len(lines)]
-    alone = candidates_of(lines.crowd)
+    alone = candidates_of(lines.indexed)
     rows = zip(chances, queries, relevant, strict=True)
     situations = [joined([cases_of(of_query, query, alone, right) for of_query, query, right in rows])]
     for without in (False, True):
@@ -360,13 +362,13 @@ def joined(cases: Sequence[Cases]) -> Cases:
 
 
 def judge_sets(
-    lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights: SearchWeights
+    lines: LabeledLines, others: IndexedLines, model: LanguageModel, weights: SearchWeights
 ) -> dict[str, SetFigures]:
-    """The metrics of the search on each set, and among the lines of all others and of a crowd."""
+    """The metrics of the search on each set, and among the lines of all other sets and further ones."""
     sets = lines.by_set()
-    return {name: figures_of(of_set, others_of(name, sets, crowd), model, weights) for name, of_set in sets.items()}
+    return {name: figures_of(of_set, others_of(name, sets, others), model, weights) for name, of_set in sets.items()}
 
 
-def others_of(name: str, sets: Mapping[str, LabeledLines], crowd: Crowd) -> tuple[Crowd, ...]:
-    """The lines of all other sets, and of a crowd."""
-    return *(of_set.crowd for other, of_set in sets.items() if other != name), crowd
+def others_of(name: str, sets: Mapping[str, LabeledLines], more: IndexedLines) -> tuple[IndexedLines, ...]:
+    """The lines of all other sets, and more."""
+    return *(of_set.indexed for other, of_set in sets.items() if other != name), more

@@ -1,6 +1,6 @@
 """Transcribed lines with their readings, in the form of an index; queries on them; and text search in the readings.
 
-With more lines, a word has more false hits, so a `Crowd` of other lines is searched with those that are judged.
+With more lines, a word has more false hits, so other `IndexedLines` are searched with those that are judged.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ PAGE = 25
 
 
 @dataclass(frozen=True)
-class Crowd:
+class IndexedLines:
     """L lines in the form of an index.
 
     words        the folded words of each transcription
@@ -71,12 +71,12 @@ class Crowd:
         )
 
     @classmethod
-    def joined(cls, crowds: Sequence["Crowd"]) -> Self:
-        """Concatenate some crowds."""
+    def joined(cls, parts: Sequence["IndexedLines"]) -> Self:
+        """Concatenate lines."""
         return cls(
-            [words for crowd in crowds for words in crowd.words],
-            np.concatenate([stored_confidences([]), *(crowd.confidences for crowd in crowds)]),
-            [lines for crowd in crowds for lines in crowd.packed],
+            [words for part in parts for words in part.words],
+            np.concatenate([stored_confidences([]), *(part.confidences for part in parts)]),
+            [lines for part in parts for lines in part.packed],
         )
 
     def __len__(self) -> int:
@@ -90,7 +90,7 @@ class Crowd:
     @property
     def stored_bytes(self) -> int:
         """The bytes of their posteriors in an index."""
-        return sum(len(lines.to_bytes()) for lines in self.packed)
+        return sum(len(lines.content) for lines in self.packed)
 
     def chances(self, query: str) -> Floats:
         """(L,) the sum over all readings of each line that contain a word."""
@@ -98,7 +98,7 @@ class Crowd:
         automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
         return probabilities(self.packed, automaton)[:, 0]
 
-    def having(self, query: str) -> Booleans:
+    def containing(self, query: str) -> Booleans:
         """(L,) whether each line contains a word."""
         return np.array([query in words for words in self.words], dtype=np.bool_)
 
@@ -126,8 +126,8 @@ class ReadWord(NamedTuple):
     confidence: float
 
 
-class Situation(NamedTuple):
-    """Queries and the lines to search.
+class SearchResults(NamedTuple):
+    """The results of queries on some lines.
 
     relevant  (Q, L) whether the query is on the line
     chances   (Q, L) the sum over all readings of the line
@@ -159,11 +159,11 @@ class LabeledLines:
         ]
 
     @cached_property
-    def crowd(self) -> Crowd:
+    def indexed(self) -> IndexedLines:
         """The lines in the form of an index."""
         kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
         packed = [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
-        return Crowd(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)
+        return IndexedLines(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)
 
     @cached_property
     def pages(self) -> Ints:
@@ -186,11 +186,11 @@ class LabeledLines:
             places[sample.set].append(place)
         return {name: self.of(some) for name, some in sorted(places.items())}
 
-    def situation(self, queries: Sequence[str]) -> Situation:
-        """Queries on these lines."""
+    def search(self, queries: Sequence[str]) -> SearchResults:
+        """Search these lines."""
         relevant = np.array([[query in words for words in self.truths] for query in queries], dtype=np.bool_)
-        chances = np.stack([self.crowd.chances(query) for query in queries])
-        return Situation(queries, relevant.reshape(len(queries), len(self)), chances)
+        chances = np.stack([self.indexed.chances(query) for query in queries])
+        return SearchResults(queries, relevant.reshape(len(queries), len(self)), chances)
 
 
 LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
