@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -153,6 +154,20 @@ def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     lacks = "2 pages with results, but not in the index; drethtr index adds them"
     assert lacks not in drethtr("transcribe", tmp_path / "archive", *options).err
     assert lacks in drethtr("transcribe", tmp_path / "archive", *options[:-1], tmp_path / "new.sqlite").err
+
+
+def test_a_page_that_transcribe_has_read_and_indexed_is_not_read_again(drethtr, tiny_path, tmp_path):
+    make_archive(tmp_path / "scans")
+    for name in "one", "two":
+        (tmp_path / "scans" / f"{name}.xml").unlink()
+    options = ("--model", tiny_path, "--decoder", "ctc", "--lines", "projection", "--output")
+    index, page = tmp_path / "a.sqlite", tmp_path / "scans" / "one.page.xml"
+    written = (*options, tmp_path / "scans", "--format", "page", "--index", index)
+    assert drethtr("transcribe", tmp_path / "scans", *written).code == 0
+    page.write_bytes(re.sub(rb">20\d\d-", b">2001-", page.read_bytes()))
+    assert drethtr("index", tmp_path / "scans", *options, index).out.endswith("; 0 read now\n")
+    page.write_bytes(page.read_bytes().replace(b'conf="0.', b'conf="0.0', 1))
+    assert drethtr("index", tmp_path / "scans", *options, index).out.endswith("; 1 read now\n")
 
 
 def test_transcribe_adds_lines_that_keep_the_text_of_a_person_to_an_index(drethtr, tiny_path, tmp_path):
