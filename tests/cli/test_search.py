@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 from dataclasses import replace
 
@@ -68,6 +69,13 @@ def test_a_place_where_no_index_can_be_is_told_before_the_model_is_loaded(dretht
     archive = make_archive(tmp_path / "archive")
     outcome = drethtr("index", archive, "--model", "no-model", "--output", tmp_path / place)
     assert outcome.code == 2 and message in outcome.err and "no-model" not in outcome.err
+
+
+def test_an_index_in_a_folder_that_is_not_writable_is_refused_at_once(drethtr, tmp_path, monkeypatch):
+    archive = make_archive(tmp_path / "archive")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    outcome = drethtr("index", archive, "--model", "no-model", "--output", archive / "a.sqlite")
+    assert outcome.code == 2 and f"{archive}: the folder is not writable; change the permissions" in outcome.err
 
 
 def test_an_index_is_kept_elsewhere_too(index, tmp_path):
@@ -147,9 +155,10 @@ def test_a_query_that_is_taken_otherwise_than_typed_is_told(search):
 
 def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     make_archive(tmp_path / "archive")
-    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "out", "--index", tmp_path / "b.sqlite")
+    index = tmp_path / "out" / "b.sqlite"
+    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "out", "--index", index)
     assert drethtr("transcribe", tmp_path / "archive", *options).code == 0
-    outcome = drethtr("search", tmp_path / "b.sqlite", "received")
+    outcome = drethtr("search", index, "received")
     assert outcome.out.startswith("1.00") and "an index of 8 lines" in outcome.err
     lacks = "2 pages with results, but not in the index; drethtr index adds them"
     assert lacks not in drethtr("transcribe", tmp_path / "archive", *options).err

@@ -274,6 +274,11 @@ def not_there(path):
     path.unlink()
 
 
+def folder(path):
+    path.unlink()
+    path.mkdir()
+
+
 def another_file(path):
     path.write_bytes(b"no database at all" * 100)
 
@@ -334,6 +339,7 @@ STRANGE = [
     [
         *STRANGE,
         (not_there, "no such index; create one"),
+        (folder, "is a folder; give the file"),
         (another_file, "not an index"),
         (empty, "not an index"),
         (another_database, "not an index"),
