@@ -239,7 +239,7 @@ class Store:
             DataError: naming the difference.
         """
         refuse_other_settings(
-            self.name, self.about(), about, "use the same, another --output, or --force to rebuild it"
+            self.name, self.about(), about, "use the same, another index, or rebuild it with drethtr index --force"
         )
 
     def about(self) -> dict[str, Any]:
