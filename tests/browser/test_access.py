@@ -110,6 +110,9 @@ def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site):
         tab.goto(site)
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         enter(tab, "a.png")
+        home = tab.locator(".home")
+        height = home.evaluate("each => each.offsetHeight")
+        assert home.evaluate("each => (each.textContent += ' of a box'.repeat(9), each.offsetHeight)") == height
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         tab.keyboard.press("Alt+l")
         tab.locator(".badge").first.wait_for()

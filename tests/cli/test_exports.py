@@ -86,6 +86,7 @@ def test_an_export_is_filled_in_as_copies(transcribe, escriptorium, tmp_path):
     before = escriptorium.read_bytes()
     refused = transcribe(escriptorium, "--update")
     assert refused.code == 2 and "export_doc7_letters.zip: cannot be updated in place; give" in refused.err
+    assert refused.err.count("\n") == 1, "not for each of its pages"
     assert escriptorium.read_bytes() == before
 
 

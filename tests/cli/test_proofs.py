@@ -7,7 +7,7 @@ from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
+from drethtr.cli.proofs import prove_all, tasks_of, write_pages
 from drethtr.documents.formats import formats_named
 from drethtr.documents.page import Page
 from drethtr.pages.segmentation import segmentation_named
@@ -15,7 +15,7 @@ from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import PageProof
 from drethtr.proofreading.rules import Rules
 
-FORMATS = formats_named(["page", "md"], PAGE_FORMATS)
+FORMATS = formats_named(["page", "txt"])
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ def test_formats_that_hold_several_pages_hold_those_of_a_file(given, tiny_path, 
     proofs = [PageProof(original, Page("book.tif", 700, 300), (), False) for original in one.originals[:2]]
     recognizer = Recognizer.load(tiny_path)
     write_pages(tasks, proofs[1:], recognizer, FORMATS)
-    assert {path.name for path in out.iterdir()} == {"book.md", "book_0002.page.xml"}
+    assert {path.name for path in out.iterdir()} == {"book.txt", "book_0002.page.xml"}
     write_pages(tasks, proofs, recognizer, FORMATS)
-    assert {path.name for path in out.iterdir()} == {"book.md", "book_0001.page.xml", "book_0002.page.xml"}
+    assert {path.name for path in out.iterdir()} == {"book.txt", "book_0001.page.xml", "book_0002.page.xml"}
     with pytest.raises(DataError, match=r"book_0001\.page\.xml exists; choose another output or use --force"):
         tasks_of(given, out, FORMATS, force=False)
     assert tasks_of(given, out, FORMATS, force=True) == tasks
@@ -53,25 +53,25 @@ def test_a_file_that_cannot_be_written_costs_no_other(given, tiny_path, tmp_path
     assert write_pages(tasks, proofs, Recognizer.load(tiny_path), FORMATS) == 1
     assert "book_0001.page.xml" in capsys.readouterr().err
     assert {path.name for path in out.glob("*.*") if path.is_file()} == {
-        "book.md",
+        "book.txt",
         "book_0002.page.xml",
-        "one.md",
+        "one.txt",
         "one.page.xml",
     }
 
 
 def test_an_input_is_not_replaced(given, tmp_path):
-    (tmp_path / "one.png").rename(tmp_path / "one.md")
+    (tmp_path / "one.png").rename(tmp_path / "one.txt")
     [one] = given
-    files = {tmp_path / "one.md": one.files[tmp_path / "one.png"]}
+    files = {tmp_path / "one.txt": one.files[tmp_path / "one.png"]}
     with pytest.raises(DataError, match="is an input and would be overwritten"):
         tasks_of([replace(one, files=files)], tmp_path, FORMATS, force=True)
 
 
 def test_a_given_text_is_not_replaced(given, tmp_path):
-    (tmp_path / "text.txt").rename(tmp_path / "one.md")
-    given = open_proof_inputs([str(tmp_path / name) for name in ("one.png", "one.md")], texts_needed=True)
-    with pytest.raises(DataError, match=r"one\.md is an input and would be overwritten"):
+    (tmp_path / "text.txt").rename(tmp_path / "one.txt")
+    given = open_proof_inputs([str(tmp_path / name) for name in ("one.png", "one.txt")], texts_needed=True)
+    with pytest.raises(DataError, match=r"one\.txt is an input and would be overwritten"):
         tasks_of(given, tmp_path, FORMATS, force=True)
 
 

@@ -8,6 +8,7 @@ from PIL import Image
 
 from drethtr.cli.main import main
 from drethtr.cli.run_log import duration
+from drethtr.pages.plan import Claims
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -60,6 +61,22 @@ def test_results_made_otherwise_are_among_the_files(said, lines, tmp_path):
     run = (lines, "--output", tmp_path / "out", "--decoder", "greedy")
     said(*run)
     assert "1 of 2 files already have results; --force reads them again" in said(*run)[1]
+
+
+def test_files_that_another_run_has_finished_meanwhile_are_not_among_those_read(said, lines, tmp_path, monkeypatch):
+    won = Claims.win
+
+    def win(claims, task):
+        if task.path.name == "one.png":
+            task.wanted[0].touch()
+        return won(claims, task)
+
+    monkeypatch.setattr(Claims, "win", win)
+    _, err = said(lines, "--output", tmp_path / "out")
+    assert "1 file read in " in err and "; 1 done by another run; " in err
+    _, err = said(lines, "--output", tmp_path / "again", "--log", "json")
+    finished = json.loads(err.splitlines()[-1])
+    assert (finished["files"], finished["done_before"]) == (1, 1)
 
 
 @pytest.mark.parametrize(("more", "words"), [((), "stopped\n"), (("--output", "out"), "run the same command")])

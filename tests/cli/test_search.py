@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import re
 from dataclasses import replace
 
 import pytest
@@ -67,6 +69,13 @@ def test_a_place_where_no_index_can_be_is_told_before_the_model_is_loaded(dretht
     archive = make_archive(tmp_path / "archive")
     outcome = drethtr("index", archive, "--model", "no-model", "--output", tmp_path / place)
     assert outcome.code == 2 and message in outcome.err and "no-model" not in outcome.err
+
+
+def test_an_index_in_a_folder_that_is_not_writable_is_refused_at_once(drethtr, tmp_path, monkeypatch):
+    archive = make_archive(tmp_path / "archive")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    outcome = drethtr("index", archive, "--model", "no-model", "--output", archive / "a.sqlite")
+    assert outcome.code == 2 and f"{archive}: the folder is not writable; change the permissions" in outcome.err
 
 
 def test_an_index_is_kept_elsewhere_too(index, tmp_path):
@@ -146,13 +155,28 @@ def test_a_query_that_is_taken_otherwise_than_typed_is_told(search):
 
 def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     make_archive(tmp_path / "archive")
-    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "out", "--index", tmp_path / "b.sqlite")
+    index = tmp_path / "out" / "b.sqlite"
+    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "out", "--index", index)
     assert drethtr("transcribe", tmp_path / "archive", *options).code == 0
-    outcome = drethtr("search", tmp_path / "b.sqlite", "received")
+    outcome = drethtr("search", index, "received")
     assert outcome.out.startswith("1.00") and "an index of 8 lines" in outcome.err
     lacks = "2 pages with results, but not in the index; drethtr index adds them"
     assert lacks not in drethtr("transcribe", tmp_path / "archive", *options).err
     assert lacks in drethtr("transcribe", tmp_path / "archive", *options[:-1], tmp_path / "new.sqlite").err
+
+
+def test_a_page_that_transcribe_has_read_and_indexed_is_not_read_again(drethtr, tiny_path, tmp_path):
+    make_archive(tmp_path / "scans")
+    for name in "one", "two":
+        (tmp_path / "scans" / f"{name}.xml").unlink()
+    options = ("--model", tiny_path, "--decoder", "ctc", "--lines", "projection", "--output")
+    index, page = tmp_path / "a.sqlite", tmp_path / "scans" / "one.page.xml"
+    written = (*options, tmp_path / "scans", "--format", "page", "--index", index)
+    assert drethtr("transcribe", tmp_path / "scans", *written).code == 0
+    page.write_bytes(re.sub(rb">20\d\d-", b">2001-", page.read_bytes()))
+    assert drethtr("index", tmp_path / "scans", *options, index).out.endswith("; 0 read now\n")
+    page.write_bytes(page.read_bytes().replace(b'conf="0.', b'conf="0.0', 1))
+    assert drethtr("index", tmp_path / "scans", *options, index).out.endswith("; 1 read now\n")
 
 
 def test_transcribe_adds_lines_that_keep_the_text_of_a_person_to_an_index(drethtr, tiny_path, tmp_path):

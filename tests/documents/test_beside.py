@@ -140,6 +140,14 @@ def test_a_missing_image_is_named_with_its_cure_and_with_similar_names(tmp_path,
         assert (f"; similar names: {folder / place / str(other)}" in said) is similar, said
 
 
+def test_the_current_folder_is_called_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="put it into page or the current folder, or name its folder with --images"):
+        image_beside(Path("page") / "p.xml", "p.jpg")
+    with pytest.raises(DataError, match="put it into the current folder, or name"):
+        image_beside(Path("p.xml"), "p.jpg")
+
+
 ODD = ("a\0b.jpg", "x" * 5000, "\udc80.jpg", "a\nb.jpg", "\x1b[2J.jpg", "a/" * 3000 + "b.jpg", "/dev/zero", "..", "~")
 
 

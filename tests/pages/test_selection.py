@@ -80,7 +80,8 @@ def test_results_of_two_files_are_two_where_case_and_accents_make_no_difference(
 
 
 def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
-    """But hidden folders and results are none of it."""
+    """But hidden folders and results are none of it, and a folder without images of its own says so itself."""
+    assert select([tree.parent]).remarks == ()
     assert select([tree], recursive=True).remarks == () and select([tree / "1"]).remarks == ()
     assert select([tree / "c.png", tree]).remarks == (
         f"{tree}: its subfolders are left out; --recursive includes them",

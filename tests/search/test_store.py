@@ -264,7 +264,7 @@ def test_an_index_of_another_model_is_refused(built, tmp_path):
     other = Recognizer(
         fresh_model(TINY, Characters.learn(["xyz"]), Preparation(height=48), {"name": "other"}), posteriors=True
     )
-    with pytest.raises(DataError, match=r"built with model 'tiny [0-9a-f]+', not 'other .*--force"):
+    with pytest.raises(DataError, match=r"built with model 'tiny [0-9a-f]+', not 'other .*drethtr index --force"):
         open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"))
     with open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"), rebuild=True) as builder:
         assert builder.store.size() == (0, 0)
@@ -272,6 +272,11 @@ def test_an_index_of_another_model_is_refused(built, tmp_path):
 
 def not_there(path):
     path.unlink()
+
+
+def folder(path):
+    path.unlink()
+    path.mkdir()
 
 
 def another_file(path):
@@ -334,6 +339,7 @@ STRANGE = [
     [
         *STRANGE,
         (not_there, "no such index; create one"),
+        (folder, "is a folder; give the file"),
         (another_file, "not an index"),
         (empty, "not an index"),
         (another_database, "not an index"),

@@ -21,10 +21,10 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.outputs import printed_after, refuse_ending, refuse_results
-from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
+from drethtr.cli.proofs import prove_all, tasks_of, write_pages
 from drethtr.cli.screen import echo
 from drethtr.datasets.parquet import store_parquet
-from drethtr.documents.formats import formats_named
+from drethtr.documents.formats import FORMATS, formats_named
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import image_folder
@@ -52,7 +52,7 @@ def align(
     output: Annotated[Path | None, output_option("FOLDER", "Folder for the aligned pages.")] = None,
     format: Annotated[
         str,
-        format_option("Comma-separated: page, alto, tei, json, html, …", PAGE_FORMATS),
+        format_option("Comma-separated: page, alto, tei, txt, html, …", FORMATS),
     ] = "page",
     ground_truth: Annotated[
         Path | None,
@@ -92,7 +92,7 @@ def align(
         refuse_unused(ctx, "no lines are written without --ground-truth", "correct")
     refuse_ending(ground_truth, ".parquet")
     segmentation = segmentation_named(lines, outlines=outlines)
-    formats = formats_named(format.split(","), PAGE_FORMATS)
+    formats = formats_named(format.split(","))
     breaks = member_named("line breaks", line_breaks, LineBreaks)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=image_folder(images)))

@@ -23,10 +23,10 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import printed_after, refuse_results
 from drethtr.cli.progress import open_lines, report_skipped
-from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
+from drethtr.cli.proofs import prove_all, tasks_of, write_pages
 from drethtr.cli.screen import shown
 from drethtr.datasets.sample import Sample
-from drethtr.documents.formats import formats_named
+from drethtr.documents.formats import FORMATS, formats_named
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import image_folder
@@ -73,7 +73,7 @@ def check(
     ] = None,
     format: Annotated[
         str,
-        format_option("For --output, comma-separated: page, alto, tei, json, html, …", PAGE_FORMATS),
+        format_option("For --output, comma-separated: page, alto, tei, json, html, …", FORMATS),
     ] = "page",
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",
@@ -88,7 +88,7 @@ def check(
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
     rules, segmentation = Rules(least, conventions_named(allow)), segmentation_named(lines, outlines=outlines)
-    formats = formats_named(format.split(","), PAGE_FORMATS)
+    formats = formats_named(format.split(","))
     refuse_results(json_file, html_file, force=force, inputs=inputs)
     if are_lines(inputs):
         if output is not None:

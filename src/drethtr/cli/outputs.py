@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.files import refuse_protected, write_bytes, write_text
+from drethtr.base.files import make_folder, refuse_protected, write_bytes, write_text
 from drethtr.cli.screen import echo
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def refuse_places(*paths: Path | None) -> None:
             raise DataError(f"there is no folder {path.parent}", path)
         if path.is_dir():
             raise DataError(f"{path} is a folder; give a file to write")
+        if not path.exists():
+            make_folder(path.parent)  # or says that it is not writable
 
 
 def refuse_ending(path: Path | None, *endings: str) -> None:

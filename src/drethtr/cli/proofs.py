@@ -9,7 +9,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder, refuse_file
 from drethtr.cli.outputs import refuse_existing
 from drethtr.cli.progress import report_skipped, say
-from drethtr.documents.formats import FORMATS, Format
+from drethtr.documents.formats import Format
 from drethtr.documents.page import Page
 from drethtr.pages.catalog import Folders
 from drethtr.pages.results import write_result
@@ -58,10 +58,6 @@ def prove_all(
     if not proofs:
         raise failures[-1]
     return proofs, len(failures)
-
-
-PAGE_FORMATS = {name: format for name, format in FORMATS.items() if name != "txt"}
-"""The formats that can express doubts, unlike plain text."""
 
 
 def tasks_of(

@@ -178,22 +178,25 @@ class TextLog(RunLog):
     def finished(self, summary: JobSummary) -> None:
         self.close_bar()
         if self.files > 1 or self.output is not None:
-            echo(shown(as_given(self.summary(summary.done - self.before))), err=True)
+            echo(shown(as_given(self.summary(summary))), err=True)
         if summary.doubts.lines or summary.doubts.kept or summary.doubts.reviewed:
             echo(doubts_text(summary.doubts), err=True)
         if self.unknown_hands:
             echo(shown(as_given(unknown_hands_text(self.unknown_hands, self.units))), err=True)
 
-    def summary(self, read: int) -> str:
+    def summary(self, summary: JobSummary) -> str:
         """A summary: what was read in which time, what failed, and where the results are."""
+        read = summary.done - self.before - summary.others
         units = f" ({counted(self.units, self.unit)})" if self.units != read else ""
         parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
         if self.before:
             parts.append(f"{self.before:,} done before")
+        if summary.others:
+            parts.append(f"{summary.others:,} done by another run")
         for names, fate in (self.stale, "kept"), (list(dict.fromkeys(self.failures)), "failed"):
             if names:
                 parts.append(f"{len(names):,} {fate}: {first_of(names, SHOWN_FAILURES)}")
-        if self.output is not None and read + self.before:
+        if self.output is not None and summary.done:
             parts.append(f"results are in {self.output}")
         return "; ".join(parts)
 
@@ -266,8 +269,8 @@ class JSONLog(RunLog):
     def finished(self, summary: JobSummary) -> None:
         self.emit(
             "finished",
-            files=summary.done - self.before,
-            done_before=self.before,
+            files=summary.done - self.before - summary.others,
+            done_before=self.before + summary.others,
             failed=list(dict.fromkeys([*self.stale, *self.failures])),
             **numbers(summary.doubts),
             output=None if self.output is None else str(self.output),

@@ -10,6 +10,7 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
+from drethtr.base.files import make_folder
 from drethtr.base.sandbox import prepare
 from drethtr.base.wording import counted, first_of
 from drethtr.cli.options import (
@@ -28,6 +29,7 @@ from drethtr.cli.options import (
     with_options,
     with_reading_options,
 )
+from drethtr.cli.outputs import refuse_places
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.run_log import LOGS, LogName, RunLog
 from drethtr.cli.screen import echo
@@ -230,6 +232,9 @@ def transcribe(*, options: TranscribeOptions, reading: ReadingOptions) -> None:
             from drethtr.search.build import open_builder  # with the posteriors of readings, which only an index needs
 
             recognizer = load()
+            if options.output is not None:
+                make_folder(options.output)  # the index may be in it
+            refuse_places(options.index)
             with open_builder(options.index, recognizer, job.segmentation) as builder:
                 summary = run_job(job, lambda: recognizer, log, verbose=options.verbose, builder=builder)
     if summary.failed:

@@ -178,7 +178,8 @@ def image_beside(
     among = near if images is None else (images,)
     close = [str(file) for folder in among for file in similar_files(folder, image or path.name, IMAGES)]
     there = f"; similar names: {', '.join(close)}" if close else ""
-    put = f"put it into {' or '.join(dict.fromkeys(map(str, near)))}, or name its folder with --images"
+    places = " or ".join("the current folder" if folder == Path() else str(folder) for folder in near)
+    put = f"put it into {places}, or name its folder with --images"
     cure = put if images is None else f"it is not in {images}"
     raise DataError(f"its {called} is missing; {cure}{there}", path)
 

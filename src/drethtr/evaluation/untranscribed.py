@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.pages import READ, Pages
 from drethtr.datasets.open import AS_FOUND, TABLES, open_all, path_and_split
@@ -94,11 +95,8 @@ def line_images(path: Path) -> list[Sample]:
     images = found or files_of_input(str(path))
     for image in images:
         folder = shlex.quote(str(image.parent))
-        refuse_page(
-            image,
-            f"mark its lines with drethtr transcribe {folder} --format alto --output {folder}, "
-            f"then give {folder} instead",
-        )
+        remedy = f"mark its lines with drethtr transcribe {folder} --format alto --output {folder}, then give {folder}"
+        refuse_page(image, "unpack the ZIP file and give the folder" if archive_of(image) else remedy + " instead")
     if not path.is_dir():
         places = [(image, image.parent.resolve()) for image in images]
         return [Sample(image, "", folder.name, key=str(image), named_after=folder) for image, folder in places]

@@ -101,10 +101,12 @@ PageEvent: TypeAlias = Planned | Skipped | PageRead | FileRead
 class JobSummary(NamedTuple):
     """Numbers of files done, now or earlier, and of files, pages and results that failed; and counts of doubts.
 
-    stale  how many of the failed files have results of other settings, which were kept
+    stale   how many of the failed files have results of other settings, which were kept
+    others  how many of the files done were finished by other processes meanwhile
     """
 
     done: int
     failed: int
     doubts: DoubtCounts
     stale: int = 0
+    others: int = 0

@@ -122,7 +122,7 @@ class PageJob:
         records.known.clear()
         for reason in left:
             run.fail(reason)
-        return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
+        return JobSummary(run.done + claims.done, run.failed, run.doubts, stale, claims.done)
 
     def _keep_catalog(self) -> None:
         """Record what the files are; what was seen in folders no longer holds once results are written."""

@@ -82,7 +82,7 @@ def open_selected(
     Raises:
         ConfigError: for a segmentation that `update` excludes, a format for lines only if not all files are, or ranges
             without a page.
-        DataError: if results would replace each other or an input.
+        DataError: if results would replace each other or an input, or a ZIP file would be updated in place.
     """
     if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update writes into existing lines; leave out the segmentation {segmentation.name!r}")
@@ -90,6 +90,8 @@ def open_selected(
     prepared, errors = dict[Path, tuple[Original, ...]](), list[DataError]()
     for file, chosen in selection.opened(errors.append):
         originals = tuple(map(segmentation.prepare, chosen))
+        if update and selection.output is None and (archive := archive_of(file)) is not None:
+            raise DataError("cannot be updated in place; give a folder for the copies as --output", archive)
         try:
             if update:
                 refuse_no_update(file, originals[0], in_place=selection.output is None)
@@ -133,6 +135,4 @@ def refuse_no_update(file: Path, original: Original, *, in_place: bool) -> None:
     if not original.has_lines:
         raise DataError("has no lines to write text into; for a new file use --format page --output FOLDER", file)
     if in_place:
-        if (archive := archive_of(file)) is not None:
-            raise DataError("cannot be updated in place; give a folder for the copies as --output", archive)
         refuse_protected(file)

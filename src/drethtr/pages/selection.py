@@ -171,10 +171,11 @@ def select(
     names = [str(name) for name in inputs]
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
+    told = {error.source for error in errors}
     remarks = (
         f"{name}: its subfolders are left out; --recursive includes them"
         for name in names
-        if not recursive and are_below(Path(name), READABLE, output)
+        if not recursive and Path(name) not in told and are_below(Path(name), READABLE, output)
     )
     every = (*remarks, *passed_over(files, catalog))
     return Selection(tuple(files), tuple(errors), every, output, folders, ranges, catalog, records)

@@ -6,6 +6,7 @@ with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,9 @@ from drethtr.text.normalize import nfc, visible
 
 UNKNOWN = b""
 """The digest of a page that changed while it was read, which no file has."""
+
+TIMES = re.compile(rb"<(Created|LastChange)>[^<]*")
+"""When a PAGE file was written; the same reading may be written twice, here and by `drethtr transcribe`."""
 
 Entry = tuple[StoredLine, Posteriors]
 """A line to store, with its posteriors."""
@@ -97,7 +101,7 @@ class Builder:
         if original.description is None or (kept := self.store.reading(self.key(original))) is None:
             return False
         is_same_scan = known.digest == digest_of((original.source.path,))
-        return is_same_scan and kept == first_bytes(original.description, MAX_BYTES)
+        return is_same_scan and TIMES.sub(b"", kept) == TIMES.sub(b"", first_bytes(original.description, MAX_BYTES))
 
     def missing(self) -> dict[PageKey, Path]:
         """The pages whose scans cannot be found, with the paths of the scans."""

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, Self
 
 import numpy as np
@@ -87,8 +88,10 @@ class Store:
             DataError: if there is none, or it is damaged or of another version.
         """
         path = Path(path)
+        if path.is_dir():
+            raise DataError("is a folder; give the file that drethtr index has made", path)
         if not path.is_file():
-            raise DataError(f"no such index; create one with drethtr index FOLDER --output {path}", path)
+            raise DataError(f"no such index; create one with drethtr index FOLDER --output {quote(str(path))}", path)
         store = cls(path, opened(path))
         with store.closed_after_errors():
             store.check()
@@ -236,7 +239,7 @@ class Store:
             DataError: naming the difference.
         """
         refuse_other_settings(
-            self.name, self.about(), about, "use the same, another --output, or --force to rebuild it"
+            self.name, self.about(), about, "use the same, another index, or rebuild it with drethtr index --force"
         )
 
     def about(self) -> dict[str, Any]:

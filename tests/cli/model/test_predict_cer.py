@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -153,6 +154,9 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
     assert f"{scans / 'letter.png'} is a page, not a line" in outcome.err
     remedy = f"drethtr transcribe {scans} --format alto --output {scans}, then give {scans} instead"
     assert remedy in outcome.err
+    shutil.make_archive(str(tmp_path / "export"), "zip", scans)
+    outcome = drethtr("predict-cer", tmp_path / "export.zip", "--model", taught)
+    assert f"{tmp_path}/export.zip/letter.png is a page, not a line: unpack the ZIP file and give" in outcome.err
 
 
 def test_scans_are_read_and_their_layout_is_doubted(drethtr, taught, tmp_path):

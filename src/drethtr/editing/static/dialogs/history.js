@@ -52,7 +52,7 @@ export function History({ page, line, close, restore }) {
   }, []);
   return html`<${Dialog} title="History of the line" close=${close}>
     ${error && html`<p class="hint flag">${error}</p>`}
-    ${changes?.length === 0 && html`<p>No changes since the scan has had this name.</p>`}
+    ${changes?.length === 0 && html`<p>No changes yet. If the scan was renamed, its history comes back with the old name.</p>`}
     <ol class="history">${changes?.map(
       (one) => html`<li>
         <${Did} ...${one} what="this line" />
