@@ -26,7 +26,8 @@ def material_text(material: Material) -> str:
         how = "given, from other pages" if parts.by_page else "given; they may come from the same pages"
     validation = sum(len(fold.parts.validation) for fold in material.folds())
     of_them = " of them" if material.plan.cross_fit else ""
-    later = "; these are learned at the end" if material.learns_further else ""
+    which = "these" if len(material.later) == validation else f"{len(material.later):,} of these"
+    later = f"; {which} are learned at the end" if material.later else ""
     lines = [f"{len(parts.train):,} lines to train on, {validation:,}{of_them} for validation ({how}){later}."]
     if material.plan.own_readings:
         lines = [f"{len(parts.train):,} lines to learn from own readings, {validation:,} for confidences ({how})."]
@@ -133,7 +134,7 @@ def points(change: Difference) -> str:
 def how_measured(material: Material, output: Path) -> str:
     """What the rates are worth."""
     biased = "The best weights were selected on these lines, so this is slightly optimistic."
-    if material.learns_further:
+    if material.later:
         biased += " The model that was written has learned them since."
     if material.plan.cross_fit:
         biased = (
