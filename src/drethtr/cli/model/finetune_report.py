@@ -203,7 +203,7 @@ def calibration_of(material: Material, outcome: Outcome) -> list[str]:
         lines = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
     if model.record.unlike_training is None:
         lines.append(
-            f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{each}{later}."
+            f"No line will be flagged unlike-training, since that takes {TO_KNOW_WRITING} lines to fit{each}{later}."
         )
     if any(rate.inherited for rate in model.record.error_rates):
         lines.append(
