@@ -243,8 +243,8 @@ def test_mistakes_are_named_where_they_are(data, message):
     [
         ("number", "^--set number: expected dotted.name=value"),
         ("street.name=3", "^--set street.name=3: 'street' is a value, not a table"),
-        ("animals.name=Rex", "^--set animals.name=Rex: 'animals' is a list of 1 items; 'name' is not an index from 0"),
-        ("animals.1.name=Rex", "'animals' is a list of 1 items; '1' is not an index from 0"),
+        ("animals.name=Rex", "^--set animals.name=Rex: 'animals' is a list of 1 item; 'name' is not an index from 0"),
+        ("animals.1.name=Rex", "'animals' is a list of 1 item; '1' is not an index from 0"),
         (f"number={'1' * 5000}", "^--set number: its number has too many digits$"),
         ("numbre=3", r"house\.toml --set numbre=3: numbre: unknown setting of House; did you mean 'number'"),
     ],

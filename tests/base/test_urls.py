@@ -242,7 +242,7 @@ def test_a_file_is_the_same_however_it_is_spelled(memory, tmp_path, monkeypatch)
     spellings = ["a.png", "./a.png", "b/../a.png", str(tmp_path / "a.png")]
     assert {identity(name) for name in spellings} == {str(tmp_path / "a.png")}
     for other in spellings[1:]:
-        with pytest.raises(DataError, match=f"{other} is already matched by another pattern"):
+        with pytest.raises(DataError, match=f"{other}: is already given, by name"):
             all_matching(["a.png", other])
         with pytest.raises(DataError, match=f"{other} is matched by both a.png and {other}"):
             files_of(["a.png", other])

@@ -442,6 +442,7 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
         (["a.txt"], {}, "a.txt: contains no Parquet file and no line image"),
         (["broken.parquet"], {}, "broken.parquet: cannot be read as Parquet"),
         (["a.parquet"], {"column": "imag"}, "no column 'imag'; did you mean 'image'"),
+        (["other.parquet"], {}, "no column image, im, path or file; give --column with one of its own: scan$"),
         (["a.parquet"], {"column": "number"}, "column 'number' is int64; expected images or their paths"),
         (["a.parquet"], {"carry": ("hand",)}, "no column 'hand'.*; it has image, number"),
         (["twice.parquet"], {"carry": ("number",)}, "twice.parquet: has several columns 'number'"),
@@ -453,6 +454,7 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
 def test_inputs_that_cannot_be_used(read, tmp_path, inputs, columns, message):
     write_shard(tmp_path / "a.parquet", range(2))
     pq.write_table(pa.table({"image": [b""], "number": ["one"]}), tmp_path / "b.parquet")
+    pq.write_table(pa.table({"scan": [b""]}), tmp_path / "other.parquet")
     twice = pa.table([[b""], [1], [2]], ["image", "number", "number"])
     pq.write_table(twice, tmp_path / "twice.parquet")
     for name in ("broken.parquet", "a.txt", "a.png"):

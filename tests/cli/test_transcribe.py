@@ -209,7 +209,7 @@ def test_of_a_table_of_lines_the_command_for_it_is_named(drethtr, tmp_path, tiny
     (tmp_path / "lines.parquet").write_bytes(b"PAR1")
     for command in (("transcribe",), ("index", "--output", tmp_path / "index.sqlite")):
         outcome = drethtr(*command, tmp_path / "lines.parquet", "--model", tiny_path)
-        assert outcome.code == 2 and "lines.parquet: is a table of lines; drethtr batch reads it" in outcome.err
+        assert outcome.code == 2 and "lines.parquet: is a table of lines, not of pages; drethtr batch" in outcome.err
 
 
 def test_images_in_subfolders_are_hinted_at(drethtr, lines, tiny_path):

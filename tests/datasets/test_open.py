@@ -361,7 +361,7 @@ def test_patterns(draw, write_parquet, tmp_path):
     assert [s.text for s in open_all([pattern, str(tmp_path / "a.test.parquet")])] == ["a.train", "b.train", "a.test"]
     with pytest.raises(DataError, match="matches no file or folder"):
         open_all([str(tmp_path / "*.val.parquet")])
-    with pytest.raises(DataError, match=r"a.train.parquet is already matched"):
+    with pytest.raises(DataError, match=r"\*: \S+/a.train.parquet is already given"):
         open_all([pattern, str(tmp_path / "a.*")])
     with pytest.raises(DataError, match=r"there is \S+/a.train.parquet and \S+/a.test.parquet$"):
         open_all([str(tmp_path / "a.parquet")])

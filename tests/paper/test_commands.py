@@ -110,6 +110,8 @@ def test_runs_a_row_once_prints_it_beside_the_paper_and_reports_in_every_working
         (["gamma", "--data", "nothing"], "nothing.train.parquet: matches no file"),
         (["--report", "report.html"], "contains no results yet"),
         (["--row", "softmax"], "--row is for one table"),
+        (["--seeds", "2"], "without TABLE nothing is trained; leave out --seeds"),
+        (["gamma", "--scale", "smoke", "--data", "lines"], "--scale smoke generates its lines; leave out --data"),
         (["gamma", "--scale", "smoke", "--output", "file"], "file is a file; give a folder to write to"),
         (["gamma", "--scale", "smoke", "--report", "gone/report.html"], "there is no folder gone"),
     ],

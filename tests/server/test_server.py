@@ -22,6 +22,7 @@ from archives import build_index, make_archive
 from conftest import written
 from made_pages import TEXTS, blank, write
 from PIL import Image
+from starlette.requests import ClientDisconnect
 from waiting import until
 
 from drethtr import Recognizer
@@ -32,7 +33,7 @@ from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.transcribe import transcribe_page
 from drethtr.server import app, request_queue, service, uploads
 from drethtr.server.app import DESCRIPTION, make_app
-from drethtr.server.request_queue import RequestQueue
+from drethtr.server.request_queue import PageTurns, RequestQueue
 
 
 @contextmanager
@@ -348,6 +349,18 @@ EMPTY_FIELD = b'--x\r\nContent-Disposition: form-data; name="field"\r\n\r\n\r\n'
 def test_a_form_that_cannot_be_read_is_explained(ask, content, status, error):
     found, _, answer = ask("/line", content, **form()[1])
     assert found == status and error in json.loads(answer)["error"]
+
+
+def test_a_page_whose_request_has_ended_needs_no_event_loop():
+    """After Ctrl-C its thread goes on for a moment."""
+
+    async def begun():
+        return PageTurns(None, None)
+
+    turns = asyncio.run(begun())
+    turns.ended = True
+    with pytest.raises(ClientDisconnect):
+        turns([written("abc")])
 
 
 def test_lines_are_read_between_those_of_a_page(recognizer, monkeypatch):

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from drethtr.base.encoding import encoding_of
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
+from drethtr.base.wording import counted
 
 Config = TypeVar("Config")
 Named = TypeVar("Named")
@@ -118,7 +119,7 @@ def key_in(place: Any, name: str) -> str | int:
     if not isinstance(place, list):
         raise ConfigError("is a value, not a table")
     if not (name.isdecimal() and int(name) < len(place)):
-        raise ConfigError(f"is a list of {len(place)} items; {name!r} is not an index from 0")
+        raise ConfigError(f"is a list of {counted(len(place), 'item')}; {name!r} is not an index from 0")
     return int(name)
 
 

@@ -329,10 +329,13 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
         row_groups = [opened.metadata.row_group(group) for group in range(opened.num_row_groups)]
         size = sum(group.total_byte_size for group in row_groups)
         longest = max((group.num_rows for group in row_groups), default=0)
-    image = columns.image or next((name for name in IMAGE_COLUMNS if name in schema.names), IMAGE_COLUMNS[0])
+    present = ", ".join(schema.names)
+    image = columns.image or next((name for name in IMAGE_COLUMNS if name in schema.names), None)
+    if image is None:
+        usual = f"{', '.join(IMAGE_COLUMNS[:-1])} or {IMAGE_COLUMNS[-1]}"
+        raise DataError(f"no column {usual}; give --column with one of its own: {present}", file)
     for name in (image, *columns.carry):
         if name not in schema.names:
-            present = ", ".join(schema.names)
             raise DataError(f"no column {name!r}{hint(name, schema.names)}; it has {present}", file)
         if schema.names.count(name) > 1:
             raise DataError(f"has several columns {name!r}; rename all but one of them", file)

@@ -17,6 +17,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     format_option,
     output_option,
+    refuse_idle_layout,
     refuse_unused,
     with_reading_options,
 )
@@ -90,6 +91,7 @@ def align(
         refuse_unused(ctx, "no pages are written without --output", "format")
     if ground_truth is None:
         refuse_unused(ctx, "no lines are written without --ground-truth", "correct")
+    refuse_idle_layout(ctx, lines)
     refuse_ending(ground_truth, ".parquet")
     segmentation = segmentation_named(lines, outlines=outlines)
     formats = formats_named(format.split(","))

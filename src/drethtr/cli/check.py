@@ -18,6 +18,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     format_option,
     output_option,
+    refuse_idle_layout,
     refuse_unused,
     with_reading_options,
 )
@@ -99,6 +100,7 @@ def check(
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
+        refuse_idle_layout(ctx, lines)
         if output is None:
             refuse_unused(ctx, "no pages are written without --output", "format")
         given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=image_folder(images)))

@@ -23,6 +23,7 @@ from drethtr.cli.options import (
     ReadingOptions,
     Seed,
     TableOrder,
+    refuse_idle_layout,
     refuse_unused,
     refuse_without_pages,
     with_reading_options,
@@ -37,7 +38,7 @@ from drethtr.evaluation.evaluate import evaluate as measure
 from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION
 from drethtr.evaluation.reading import measured_with, to_read
 from drethtr.layout.given import outlines_named
-from drethtr.pages.segmentation import WITHOUT_FINDER, segmentation_named
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import image_folder
 from drethtr.recognition.recognizer import Recognizer
 
@@ -99,8 +100,8 @@ def evaluate(
         refuse_unused(ctx, f"{of_pages} evaluates all pages", "seed")
     if layout and not end_to_end:
         refuse_unused(ctx, "--layout without --end-to-end reads nothing", *set(READING) - {"threads"})
-    if of_pages is not None and not (layout and end_to_end) and lines not in WITHOUT_FINDER:
-        refuse_unused(ctx, f"{of_pages} detects the lines, unless --lines given", "outlines")
+    if of_pages is not None and not (layout and end_to_end):
+        refuse_idle_layout(ctx, lines or "rapid")
     if layout and lines == "given":
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"

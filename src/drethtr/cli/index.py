@@ -18,6 +18,7 @@ from drethtr.cli.options import (
     Pages,
     ReadingOptions,
     output_option,
+    refuse_idle_layout,
     refuse_unused,
     with_reading_options,
 )
@@ -74,6 +75,7 @@ def index(
         update(target, output)
         return
     reading.refuse_decoder()
+    refuse_idle_layout(ctx, lines)
     segmentation = segmentation_named(lines, outlines=outlines)
     selection = select(inputs, pages=pages, recursive=recursive, images=images)
     refuse_passing(selection)

@@ -136,6 +136,21 @@ def refuse_unused(ctx: typer.Context, reason: str, *names: str) -> None:
         raise ConfigError(f"{reason}; leave out {', '.join(typed)}")
 
 
+def refuse_idle_layout(ctx: typer.Context, lines: str) -> None:
+    """`refuse_unused` options about given lines if a finder finds the lines, and about found ones if they are given.
+
+    Args:
+        lines: The name of the segmentation.
+
+    Raises:
+        ConfigError: as `refuse_unused`.
+    """
+    if lines == "given":
+        refuse_unused(ctx, "--lines given detects no tables", "order")
+    elif lines != "auto":
+        refuse_unused(ctx, f"--lines {lines} uses no given lines", "outlines")
+
+
 WITHOUT_PAGES = "none of these are PAGE or ALTO files"
 
 

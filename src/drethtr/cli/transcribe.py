@@ -26,6 +26,7 @@ from drethtr.cli.options import (
     format_option,
     name_option,
     output_option,
+    refuse_idle_layout,
     with_options,
     with_reading_options,
 )
@@ -204,7 +205,7 @@ class TranscribeOptions:
 @app.command(cls=WithDoubts)
 @with_options("options", TranscribeOptions)
 @with_reading_options()
-def transcribe(*, options: TranscribeOptions, reading: ReadingOptions) -> None:
+def transcribe(ctx: typer.Context, *, options: TranscribeOptions, reading: ReadingOptions) -> None:
     """Transcribe images of handwriting: page scans or single lines.
 
     Repeat the command to resume: existing results are kept; those of another model, decoder or scan are reported. Files
@@ -225,6 +226,7 @@ def transcribe(*, options: TranscribeOptions, reading: ReadingOptions) -> None:
             return recognizer
 
         reading.refuse_decoder()
+        refuse_idle_layout(ctx, options.lines)
         job = options.open()
         if options.index is None or not job.tasks:
             summary = run_job(job, load, log, verbose=options.verbose)

@@ -139,7 +139,9 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
         if not matches:
             raise DataError(f"matches no file or folder{parts_beside(pattern) or split_meant(pattern)}", pattern)
         if twice := names.keys() & matches.keys():
-            raise DataError(f"{matches[min(twice)]} is already matched by another pattern", pattern)
+            name = matches[min(twice)]
+            which = "" if name == pattern else f"{name} "
+            raise DataError(f"{which}is already given, by name or by a pattern", pattern)
         names |= matches
     return list(names.values())
 

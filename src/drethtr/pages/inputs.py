@@ -102,7 +102,9 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
         return in_folder(path, endings if is_same(path, output) else (), catalog)
     if path.exists():
         if path.suffix.lower() == ".parquet":
-            raise DataError("is a table of lines; drethtr batch reads it, with --posteriors for drethtr index", name)
+            raise DataError(
+                "is a table of lines, not of pages; drethtr batch reads it, with --posteriors for drethtr index", name
+            )
         return in_archive(path, catalog) if is_archive(path) else [path]
     if is_url(name):
         raise DataError("only http:// and https:// addresses can be read; give a path, or download it first", name)

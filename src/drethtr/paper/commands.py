@@ -9,7 +9,7 @@ from drethtr.base.config import named
 from drethtr.base.encoding import decoded
 from drethtr.base.errors import CheckpointError, ConfigError, DataError, require
 from drethtr.base.files import make_folder, write_text
-from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option
+from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option, refuse_unused
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.screen import echo
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def reproduce(
+    ctx: typer.Context,
     table: Annotated[str | None, typer.Argument(metavar="TABLE", help="Table to reproduce; default: list all.")] = None,
     row: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this row; repeatable.")] = None,
     scale: Annotated[
@@ -66,7 +67,11 @@ def reproduce(
     refuse_results(report, force=force)
     if table is None and row:
         raise ConfigError(f"--row is for one table: drethtr reproduce TABLE --row {row[0]!r}")
+    if table is None:
+        refuse_unused(ctx, "without TABLE nothing is trained", "data", "fonts", "text", "seeds")
     size = named("scale", scale, {kind.name: kind for kind in (Full, Small, Smoke)})()
+    if isinstance(size, Smoke):
+        refuse_unused(ctx, "--scale smoke generates its lines", "data", "fonts", "text")
     where = open_device(device, threads)
     if table is not None:
         chosen = named("table", table, TABLES)

@@ -1,5 +1,6 @@
 """JSON responses for errors, with the messages of the command line."""
 
+import asyncio
 import gzip
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.editing.learner import AlreadyLearning
@@ -39,6 +41,29 @@ def error_response(message_of: Callable[[object], str], request: Request, error:
     return JSONResponse(
         {"error": message_of(error)}, next(status for kind, status in STATUS if isinstance(error, kind))
     )
+
+
+class TellStopping:
+    """Middleware that responds to a request which the server cancels, because it has waited long enough to stop."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def send_noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_noted)
+        except asyncio.CancelledError:
+            if begun:
+                raise
+            stopping = {"error": "the server stopped before this request was finished; send it again"}
+            await JSONResponse(stopping, 503, {"Retry-After": "1"})(scope, receive, send)
 
 
 def packed(request: Request, content: Any) -> Response:

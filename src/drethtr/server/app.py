@@ -17,7 +17,7 @@ from drethtr.base.errors import DrethtrError
 from drethtr.editing.session import Session
 from drethtr.pages.segmentation import Segmentation
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.server.answers import error_response, internal_error, unknown_route
+from drethtr.server.answers import TellStopping, error_response, internal_error, unknown_route
 from drethtr.server.connections import DrainBody
 from drethtr.server.editor.folder import FolderHandlers
 from drethtr.server.editor.jobs import JobHandlers
@@ -83,6 +83,7 @@ def make_app(
         middleware=[
             Middleware(DrainBody),
             Middleware(CountRequests, metrics=metrics),
+            Middleware(TellStopping),
             Middleware(Guard, access=access),
         ],
     )

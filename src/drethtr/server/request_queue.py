@@ -109,6 +109,8 @@ class PageTurns:
         """
         readings: list[Reading] = []
         for start in range(0, len(lines), LINES_AT_A_TIME):
+            if self.ended:  # there may be no event loop any more
+                raise ClientDisconnect
             few = self.read_few(lines[start : start + LINES_AT_A_TIME])
             readings += asyncio.run_coroutine_threadsafe(few, self.loop).result()
         return readings

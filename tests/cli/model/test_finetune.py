@@ -128,7 +128,7 @@ def test_validation_lines_of_the_data_are_learned_at_the_end(drethtr, data, tiny
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
-    assert "learning the 6 validation lines, too" in outcome.err and "has learned them since" in outcome.out
+    assert "learning 6 validation lines, too" in outcome.err and "has learned them since" in outcome.out
     run = output.with_suffix(".run")
     assert {file.name for file in run.glob("*_lines.parquet")} == {"30_lines.parquet", "36_lines.parquet"}
     told = load_model(output).card["fine_tuned"]

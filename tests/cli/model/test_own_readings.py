@@ -42,6 +42,7 @@ def test_a_model_learns_what_it_reads(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
+    assert "reading 36 lines with the starting model" in outcome.err
     assert "30 lines to learn from own readings, 6 for confidences (other pages)." in outcome.out
     assert f"drethtr model compare {tiny_path} {output} LINES" in outcome.out
     model = load_model(output)
@@ -140,6 +141,7 @@ def test_too_few_lines_are_refused(drethtr, data, tiny_path, tmp_path, monkeypat
     monkeypatch.setattr(sys.modules[own_readings.__name__], "LEAST", 37)
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", tmp_path / "mine.safetensors", *SHORT)
     assert outcome.code == 2 and "needs at least 37 lines of one hand or office, but there are 36" in outcome.err
+    assert "with the starting model" not in outcome.err
 
 
 def test_five_trainings_are_expected(material, monkeypatch):

@@ -43,7 +43,7 @@ def test_images_and_pages_in_two_splits():
     first = SOUND["train"][0]
     splits = {**SOUND, "val": [*SOUND["val"], replace(first, key="again", page=None)]}
     [(severity, message, rows)] = found(splits, "the same image")
-    assert severity == "error" and rows == ["row 0", "again"] and "2 in train and val" in message
+    assert severity == "error" and rows == ["row 0", "again"] and "2 in 'train' and 'val'" in message
     splits = {**SOUND, "test": [line("neu", 90, page="1")]}
     [(severity, message, rows)] = found(splits, "the same page")
     assert severity == "error" and rows[-1] == "row 90" and len(rows) == 10
@@ -148,7 +148,7 @@ def test_an_image_file_that_is_gone_is_unreadable(tmp_path):
 def test_a_file_of_two_patterns_is_refused(tmp_path):
     """All its lines would be duplicates."""
     store_parquet(SOUND["val"], tmp_path / "a.val.parquet")
-    with pytest.raises(DataError, match=r"a\.val\.parquet is already matched by another pattern"):
+    with pytest.raises(DataError, match=r"a\.val\.parquet: is already given"):
         open_splits([str(tmp_path / "*.parquet"), str(tmp_path / "a.val.parquet")])
 
 

@@ -52,6 +52,13 @@ def test_an_adapter_comes_back_as_it_was(adapter, adapter_path, tiny_path):
     assert holds_adapter(adapter_path) and not holds_adapter(tiny_path)
 
 
+def test_numbers_beyond_float16_are_kept(adapter, adapter_path):
+    name = next(iter(adapter.changes))
+    large = np.full(adapter.changes[name].shape, 1e5, np.float32)
+    save_adapter(replace(adapter, changes={**adapter.changes, name: large}), adapter_path)
+    assert np.array_equal(load_adapter(adapter_path).changes[name], large)
+
+
 def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
     plain = reading(Recognizer.load(tiny_path))
     named = Recognizer.load(tiny_path, adapter=adapter_path)

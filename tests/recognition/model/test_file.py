@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -218,6 +219,8 @@ def test_a_file_that_may_not_be_read_is_not_called_incomplete(tiny_path, monkeyp
 def test_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(CheckpointError, match="no such model file"):
         load_model(tmp_path / "nothing.safetensors")
+    with pytest.raises(CheckpointError, match="give the path that drethtr model info prints"):
+        load_model(Path(":"))
 
 
 def test_a_folder_is_called_one(tmp_path) -> None:

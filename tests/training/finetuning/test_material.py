@@ -7,6 +7,7 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
+from drethtr.cli.model.finetune_report import material_text
 from drethtr.datasets.layouts.folder import store_folder
 from drethtr.datasets.parquet import encoded, store_parquet
 from drethtr.datasets.sample import Sample, check_apart
@@ -127,6 +128,16 @@ def test_lines_that_cannot_be_used_do_not_stop_a_run_in_its_middle(tiny_path, tm
         stored([replace(sample, image=encoded(sample)[0][:-100]) for sample in some], tmp_path / f"{name}.parquet")
         with pytest.raises(DataError, match=rf"{name}\.parquet row \d+: .*truncated"):
             gather(plan)
+
+
+def test_validation_lines_too_wide_to_train_on_are_not_learned(tiny_path, tmp_path):
+    blank = np.full((8, 9_000), 255, np.uint8)
+    long = [Sample(blank - np.uint8(n), "long", set="mine", page=f"page {n}") for n in range(10)]
+    data = stored([*lines(30, pages=10), *long], tmp_path / "new.parquet")
+    material = gather(Plan(data=(data,), model=str(tiny_path)))
+    assert Counter(line.text == "long" for line in material.parts.validation) == {True: 2, False: 6}
+    assert len(material.later) == 6 and material.learned == (*material.parts.train, *material.later)
+    assert "8 for validation (other pages); 6 of these are learned at the end." in material_text(material)
 
 
 def test_the_seed_decides():

@@ -29,7 +29,7 @@ def run(model, tokenizer=None, lines=200, old=None, **wishes):
 
 def material(model, plan, tokenizer=None):
     alphabet = AlphabetChange(tokenizer or model.tokenizer, {}, {})
-    return Material(plan, model, Parts((), (), by_page=False, left_out={}), (), (), alphabet)
+    return Material(plan, model, Parts((), (), by_page=False, left_out={}), (), (), (), alphabet)
 
 
 def test_fewer_lines_come_more_often_but_more_lines_are_more_work():

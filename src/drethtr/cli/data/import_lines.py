@@ -148,10 +148,8 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
         found = "{:,} train, {:,} val, {:,} test: not a published split".format(*sizes)
         lines.append(f"Split: {known or found}.")
     if tally.unclean:
-        lines.append(
-            f"{tally.unclean:,} of them have editorial marks and are never used for training or evaluation; see data "
-            "check."
-        )
+        number = counted(tally.unclean, "line")
+        lines.append(f"{number} with editorial marks, never used for training or evaluation; see data check.")
     lines += remarks_of(tally, SHOWN)
     return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 

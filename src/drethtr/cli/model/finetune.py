@@ -232,9 +232,14 @@ def gathered(options: FinetuneOptions, device: str) -> "Material":
 
     plan, pages = options.plan(), Pages(images=image_folder(options.images))
     if plan.own_readings:
-        lines = open_untranscribed(plan.data, pages)
-        report("reading the lines with the starting model")
-        material = finetuning.gather_readings(plan, lines, pages, device=device, threads=options.threads)
+        material = finetuning.gather_readings(
+            plan,
+            open_untranscribed(plan.data, pages),
+            pages,
+            device=device,
+            threads=options.threads,
+            report=report,
+        )
     else:
         material = finetuning.gather(plan, pages)
         report_remarks((*material.parts.train, *material.parts.validation))

@@ -26,7 +26,8 @@ def material_text(material: Material) -> str:
         how = "given, from other pages" if parts.by_page else "given; they may come from the same pages"
     validation = sum(len(fold.parts.validation) for fold in material.folds())
     of_them = " of them" if material.plan.cross_fit else ""
-    later = "; these are learned at the end" if material.learns_further else ""
+    which = "these" if len(material.later) == validation else f"{len(material.later):,} of these"
+    later = f"; {which} are learned at the end" if material.later else ""
     lines = [f"{len(parts.train):,} lines to train on, {validation:,}{of_them} for validation ({how}){later}."]
     if material.plan.own_readings:
         lines = [f"{len(parts.train):,} lines to learn from own readings, {validation:,} for confidences ({how})."]
@@ -133,7 +134,7 @@ def points(change: Difference) -> str:
 def how_measured(material: Material, output: Path) -> str:
     """What the rates are worth."""
     biased = "The best weights were selected on these lines, so this is slightly optimistic."
-    if material.learns_further:
+    if material.later:
         biased += " The model that was written has learned them since."
     if material.plan.cross_fit:
         biased = (
@@ -202,7 +203,7 @@ def calibration_of(material: Material, outcome: Outcome) -> list[str]:
         lines = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
     if model.record.unlike_training is None:
         lines.append(
-            f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{each}{later}."
+            f"No line will be flagged unlike-training, since that takes {TO_KNOW_WRITING} lines to fit{each}{later}."
         )
     if any(rate.inherited for rate in model.record.error_rates):
         lines.append(

@@ -49,7 +49,7 @@ def leak(splits: Splits, mark: Callable[[Sample], Hashable], check: str, message
     for _, sample, key in marked:
         if key and len(where[key]) > 1:
             rows.append(Row(sample.key))
-            pairs[" and ".join(sorted(where[key]))] += 1
+            pairs[" and ".join(map(repr, sorted(where[key])))] += 1
     shown = ", ".join(f"{number:,} in {pair}" for pair, number in pairs.most_common())
     return finding_if(Severity.ERROR, check, f"{message} ({shown}); keep each in one split{cure}", rows)
 

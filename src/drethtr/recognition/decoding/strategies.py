@@ -383,7 +383,7 @@ def strategy_named(text: str) -> Strategy:
     if not colon:
         return DECODERS[name]
     if name not in NUMBERED or not number.isdecimal():
-        raise ConfigError(f"unknown decoder {text!r}; only {' and '.join(NUMBERED)} takes a number, such as beam:5")
+        raise ConfigError(f"unknown decoder {text!r}; only {' and '.join(NUMBERED)} take a number, such as beam:5")
     return NUMBERED[name](int(number))
 
 

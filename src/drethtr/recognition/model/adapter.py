@@ -25,6 +25,7 @@ from drethtr.recognition.model.file import (
 from drethtr.recognition.model.weights import (
     Array,
     Weights,
+    as_float16,
     check_finite,
     in_float32,
     read_file,
@@ -157,7 +158,7 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
 
 
 def save_adapter(adapter: Adapter, path: Path) -> None:
-    """Write an adapter atomically, in float16."""
+    """Write an adapter atomically, in float16 as far as its numbers fit."""
     header = {
         "format": FORMAT,
         "base": adapter.base,
@@ -167,5 +168,5 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
         "whole": adapter.whole,
     }
     # Half precision halves the file; updates are small compared with the weights.
-    tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}
+    tensors = {name: as_float16(factor) for name, factor in adapter.changes.items()}
     write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})

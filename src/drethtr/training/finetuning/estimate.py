@@ -68,7 +68,7 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     chosen = [] if own else runs[:1] if crossed else runs
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in chosen)
     samples = sum(run.samples for run in runs)
-    if material.learns_further:
+    if material.later:
         samples += further_run_of(material, Path(), Path()).samples
     training = samples * line + readings * validated * fast
     # All validation lines are read by the starting model, by the new ones (each line by that of its fold), and to

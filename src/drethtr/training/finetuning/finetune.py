@@ -139,8 +139,8 @@ def finetune(material: Material, output: Path, place: Workplace) -> Outcome:
             place.report(f"training on all {len(material.parts.train):,} lines")
             last = train_share(material, 1.0, place, found_by(trained))
             trained, adapter = as_saved(material, material.learned, last, place)
-        elif material.learns_further:
-            place.report(f"learning the {len(lines):,} validation lines, too")
+        elif material.later:
+            place.report(f"learning {len(material.later):,} validation lines, too")
             trained, adapter = as_saved(material, material.learned, train_further(material, place), place)
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")

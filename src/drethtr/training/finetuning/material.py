@@ -74,6 +74,7 @@ class Material:
     """Everything that fine-tuning starts from.
 
     parts       the new lines
+    later       the validation lines that are learned at the end
     old         old lines to mix in
     remembered  other old lines, to measure forgetting
     alphabet    the change from the model's alphabet to that of the result
@@ -82,6 +83,7 @@ class Material:
     plan: Plan
     start: Model
     parts: Parts
+    later: tuple[Sample, ...]
     old: tuple[Sample, ...]
     remembered: tuple[Sample, ...]
     alphabet: AlphabetChange
@@ -101,14 +103,8 @@ class Material:
 
     @property
     def learned(self) -> tuple[Sample, ...]:
-        """The lines that the result has learned: in the end also those of validation, unless given or without texts."""
-        apart = self.plan.validation or self.plan.own_readings
-        return self.parts.train if apart else (*self.parts.train, *self.parts.validation)
-
-    @property
-    def learns_further(self) -> bool:
-        """Whether the model that is measured goes on to learn validation lines."""
-        return len(self.learned) > len(self.parts.train)
+        """The lines that the result has learned."""
+        return (*self.parts.train, *self.later)
 
     def folds(self) -> list["Material"]:
         """The parts to measure on, each with all other lines to train on; without cross-fitting, the one split."""
@@ -151,10 +147,13 @@ def material_of(
 ) -> Material:
     """The material of a plan from its opened lines: those given for validation, new and old ones; see `gather`."""
     parts = all_lines(lines, seed=plan.seed) if plan.cross_fit else split_lines(lines, given, seed=plan.seed)
-    parts = drop_unreadable(parts, start.preparation, widest_line(start))
+    widest = widest_line(start)
+    parts = drop_unreadable(parts, start.preparation, widest)
+    apart = plan.validation or plan.own_readings
+    later = () if apart else fitting(parts.validation, start.preparation, widest, Counter())
     earlier = split_old_lines(older, seed=plan.seed) if older else ((), ())
     refused: Counter[str] = Counter()
-    old, remembered = (tuple(fitting(some, start.preparation, widest_line(start), refused)) for some in earlier)
+    old, remembered = (tuple(fitting(some, start.preparation, widest, refused)) for some in earlier)
     if plan.old_data and not old:
         raise DataError(f"none of the {len(earlier[0])} old lines can be used{reasons(refused)}")
     # Training lines are also checked: cross-fitting measures on them, and forgetting on old lines that are not trained
@@ -172,7 +171,7 @@ def material_of(
         drop_unused=plan.drop_unused,
         change=not plan.adapter,
     )
-    return Material(plan, start, parts, old, remembered, alphabet)
+    return Material(plan, start, parts, tuple(later), old, remembered, alphabet)
 
 
 def all_lines(samples: Sequence[Sample], *, seed: int = 0) -> Parts:

@@ -21,7 +21,15 @@ from drethtr.recognition.backends import CPU
 from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning.effect import Forgotten, rates_of, trained_card
-from drethtr.training.finetuning.finetune import Found, Workplace, as_saved, finish, forgotten_by, train_share
+from drethtr.training.finetuning.finetune import (
+    Found,
+    Report,
+    Workplace,
+    as_saved,
+    finish,
+    forgotten_by,
+    train_share,
+)
 from drethtr.training.finetuning.material import Material, divided, joined, material_of, shuffled_pages, starting_model
 from drethtr.training.finetuning.plan import Plan
 
@@ -52,12 +60,19 @@ class Learned:
 
 
 def gather_readings(
-    plan: Plan, samples: Sequence[Sample], pages: Pages = AS_FOUND, *, device: str = CPU, threads: int | None = None
+    plan: Plan,
+    samples: Sequence[Sample],
+    pages: Pages = AS_FOUND,
+    *,
+    device: str = CPU,
+    threads: int | None = None,
+    report: Report = lambda text: None,
 ) -> Material:
     """The material of a plan for own readings: some of the lines, with the starting model's readings as their texts.
 
     Args:
         pages: How PAGE and ALTO files of the old data are read.
+        report: Called with a sentence before the lines are read.
 
     Raises:
         CheckpointError: if the model cannot be used.
@@ -72,6 +87,7 @@ def gather_readings(
             f"--own-readings needs at least {LEAST} lines of one hand or office, but there are {len(drawn)}; give "
             "more, or transcribe 50 and leave out --own-readings"
         )
+    report(f"reading {len(drawn):,} lines with the starting model")
     read = with_readings(start, drawn, device, threads)
     material = material_of(plan, start, (), read, older)
     left_out = Counter(material.parts.left_out)
