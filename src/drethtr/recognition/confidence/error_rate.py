@@ -32,13 +32,13 @@ MAX_POWER = 10.0
 
 UNKNOWN_HAND = 0.2
 """Expected error rate from which the hand or its language counts as unknown: more than half of the words are wrong, so
-that correcting takes as long as typing. Ten lines of a set read with 34 % errors reach it in all draws, of one with
-17 % in 24 % of them, of 27 others with less in none (recipes/unknown_hands.py). The share of lines that are
+that correcting takes as long as typing. Ten lines of a set read with 33 % errors reach it in all draws, of one with
+18 % in 32 % of them, of 27 others with less in none (recipes/unknown_hands.py). The share of lines that are
 flagged as unlike the training data separates such sets less well, and PAGE does not store it."""
 
 MIN_LINES = 10
-"""Minimum number of lines to say so: five lines of sets read with 8 and 13 % errors reach that rate in 2 % of draws,
-ten in none."""
+"""Minimum number of lines to say so: five lines of a set read with 8 % errors reach that rate in 2 % of draws, ten in
+none."""
 
 
 class TotalDoubt(NamedTuple):
