@@ -500,6 +500,22 @@ def test_an_alternative_changes_the_word_at_the_caret_and_nothing_else(tab):
     assert page.locator(".lines").evaluate("lines => lines.scrollHeight") == height
 
 
+def test_rows_of_buttons_take_the_keyboard_only_when_asked(tab):
+    page = enter(tab, "b.png")
+    page.keyboard.press("Alt+ArrowDown")
+    page.locator(".choices button:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.keyboard.press("End")
+    page.locator(f"[aria-label='Instead of {TEXTS[0].split()[-1]}'] .word").first.wait_for()
+    assert focused(page) == 1
+    page.keyboard.press("Alt+g")
+    page.locator(".tagging button:focus").wait_for()
+    for number in (4, 1):
+        text_of(page, number).click()
+        page.locator(".tagging").wait_for(state="detached")
+        assert focused(page) == number
+
+
 def test_nothing_covers_a_page_that_was_just_opened(tab):
     page = enter(tab, "b.png")
     page.wait_for_timeout(500)

@@ -36,6 +36,7 @@ export function Line({
   isActive,
   caret,
   choice,
+  entered,
   isResting,
   people,
   hasPicture,
@@ -92,7 +93,7 @@ export function Line({
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
         ${
           lastWord.current &&
-          html`<${Alternatives} page=${page} entry=${entry} word=${lastWord.current} isOpen=${word !== null} element=${element} entered=${choice?.entered}
+          html`<${Alternatives} page=${page} entry=${entry} word=${lastWord.current} isOpen=${word !== null} element=${element} entered=${choice?.start === lastWord.current.start ? entered : null}
           back=${on.back} close=${on.unchoose} register=${on.alternatives} />`
         }
       </div>
