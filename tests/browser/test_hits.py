@@ -45,6 +45,22 @@ def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, op
     assert (verdict.query, verdict.stands) == (WORD, True)
 
 
+def test_a_late_verdict_brings_no_hits_of_earlier_words_back(indexed, tiny_path, open_tab):
+    with served(indexed, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(WORD)
+        tab.locator(".hits a", has_text="misread").focus()
+        late = []
+        tab.route("**/judge", lambda route: late.append(route))
+        with tab.expect_request("**/judge"):
+            tab.keyboard.press("n")
+        tab.get_by_role("searchbox").fill("misread")
+        tab.locator(".hits mark", has_text="misread").wait_for()
+        with tab.expect_response("**/api/search?**") as again:
+            late[0].continue_()
+        assert "q=misread" in again.value.url
+
+
 def test_a_search_for_which_nobody_waits_is_given_up(tab):
     tab.route("**/api/search?*", lambda route: None)  # never answered
     words = tab.get_by_role("searchbox")
