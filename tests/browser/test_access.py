@@ -138,6 +138,18 @@ def test_on_a_phone_every_control_is_large_enough_for_a_finger(open_tab, site):
         assert not tab.evaluate(SMALL), name
 
 
+def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colors(page):
+    def style(selector, name):
+        return page.locator(selector).first.evaluate("(one, name) => getComputedStyle(one)[name]", name)
+
+    page.emulate_media(forced_colors="active")
+    assert style(".text:focus", "outlineStyle") == "solid"
+    assert style(".line[aria-current]", "borderLeftColor") != style(".line:not([aria-current])", "borderLeftColor")
+    layout(page)
+    for kind in (".row[aria-selected={}]", ".toolbox [aria-pressed={}]"):
+        assert style(kind.format("true"), "backgroundColor") != style(kind.format("false"), "backgroundColor")
+
+
 def test_the_keyboard_alone_reaches_a_line_from_the_overview(tab):
     tab.locator(".card").first.wait_for()
     for _ in range(20):
