@@ -166,6 +166,21 @@ def test_a_page_that_only_the_index_has_read_opens_with_its_lines(tmp_path, tiny
     assert (folder / "a.page.xml").is_file()
 
 
+def test_a_text_from_right_to_left_ends_at_the_left(folder, tiny_path, open_tab):
+    word = "\u05e9\u05dc\u05d5\u05dd"
+    page = folder / "a.page.xml"
+    page.write_text(page.read_text(encoding="utf-8").replace(TEXTS[1], f"{word}!"), encoding="utf-8")
+    with served(folder, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(word)
+        start, end = tab.locator(".hits .text").evaluate("""text => [...text.childNodes].slice(-2).map((node) => {
+            const range = new Range();
+            range.selectNode(node);
+            return range.getBoundingClientRect().left;
+        })""")
+    assert end < start
+
+
 def test_a_search_that_failed_is_forgotten_with_the_next_one(site, tab):
     tab.goto(site)
     tab.route("**/api/search?**", lambda route: route.fulfill(status=500, json={"error": "the disk is gone"}))
