@@ -24,7 +24,7 @@ from drethtr.datasets.layouts import LAYOUTS
 from drethtr.documents.formats import FORMATS, LINE_FORMATS
 from drethtr.documents.read import DIALECTS
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.server.app import DESCRIPTION
+from drethtr.server.description import description
 
 STABLE = ("drethtr", "drethtr.documents", "drethtr.layout", "drethtr.pages", "drethtr.search")
 """Modules whose `__all__` is stable; a name in several of them is described in the first."""
@@ -208,13 +208,13 @@ def limits() -> Iterator[str]:
 
 def http() -> Iterator[str]:
     """Describe the requests for reading and searching."""
-    description = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
-    yield f"# HTTP\n\n{description['info']['description']}\n\n`GET /openapi.json` has the same for programs.\n"
-    for path, methods in description["paths"].items():
+    described = description()
+    yield f"# HTTP\n\n{described['info']['description']}\n\n`GET /openapi.json` has the same for programs.\n"
+    for path, methods in described["paths"].items():
         for method, operation in methods.items():
             yield from described_request(f"{method.upper()} {path}", operation)
     yield "## Values\n"
-    for name, value in description["components"]["schemas"].items():
+    for name, value in described["components"]["schemas"].items():
         yield f"### {name}\n\n```json\n{json.dumps(value, indent=1, ensure_ascii=False)}\n```\n"
 
 

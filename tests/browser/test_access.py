@@ -103,20 +103,25 @@ def test_axe_finds_no_serious_violation_where_a_token_is_asked_for(folder, tiny_
         assert not serious(tab)
 
 
-def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site):
-    tab = open_tab(site)
+def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site, folder):
+    tab, fits = open_tab(site), "document.documentElement.scrollWidth <= innerWidth"
     for width in (650, 360):
         tab.set_viewport_size({"width": width, "height": 425})
         tab.goto(site)
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert tab.evaluate(fits)
         enter(tab, "a.png")
         home = tab.locator(".home")
         height = home.evaluate("each => each.offsetHeight")
         assert home.evaluate("each => (each.textContent += ' of a box'.repeat(9), each.offsetHeight)") == height
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        tab.keyboard.press("Alt+l")
-        tab.locator(".badge").first.wait_for()
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert tab.evaluate(fits)
+        layout(tab)
+        assert tab.evaluate(fits)
+    page = folder / "a.page.xml"
+    page.write_text(page.read_text(encoding="utf-8").replace(TEXTS[1], "withoutspaces" * 9), encoding="utf-8")
+    tab.goto(site)
+    tab.get_by_role("searchbox").fill("withoutspaces")
+    tab.locator(".hits a").wait_for()
+    assert tab.evaluate(fits)
 
 
 SMALL = """() => [...document.querySelectorAll("button, a[href], input, select, summary, .row")].filter((one) => {
@@ -134,6 +139,18 @@ def test_on_a_phone_every_control_is_large_enough_for_a_finger(open_tab, site):
         tab.goto(site)
         SCREENS[name](tab)
         assert not tab.evaluate(SMALL), name
+
+
+def test_what_is_chosen_stands_out_where_the_browser_replaces_all_colors(page):
+    def style(selector, name):
+        return page.locator(selector).first.evaluate("(one, name) => getComputedStyle(one)[name]", name)
+
+    page.emulate_media(forced_colors="active")
+    assert style(".text:focus", "outlineStyle") == "solid"
+    assert style(".line[aria-current]", "borderLeftColor") != style(".line:not([aria-current])", "borderLeftColor")
+    layout(page)
+    for kind in (".row[aria-selected={}]", ".toolbox [aria-pressed={}]"):
+        assert style(kind.format("true"), "backgroundColor") != style(kind.format("false"), "backgroundColor")
 
 
 def test_the_keyboard_alone_reaches_a_line_from_the_overview(tab):

@@ -45,6 +45,22 @@ def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, op
     assert (verdict.query, verdict.stands) == (WORD, True)
 
 
+def test_a_late_verdict_brings_no_hits_of_earlier_words_back(indexed, tiny_path, open_tab):
+    with served(indexed, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(WORD)
+        tab.locator(".hits a", has_text="misread").focus()
+        late = []
+        tab.route("**/judge", lambda route: late.append(route))
+        with tab.expect_request("**/judge"):
+            tab.keyboard.press("n")
+        tab.get_by_role("searchbox").fill("misread")
+        tab.locator(".hits mark", has_text="misread").wait_for()
+        with tab.expect_response("**/api/search?**") as again:
+            late[0].continue_()
+        assert "q=misread" in again.value.url
+
+
 def test_a_search_for_which_nobody_waits_is_given_up(tab):
     tab.route("**/api/search?*", lambda route: None)  # never answered
     words = tab.get_by_role("searchbox")
@@ -148,6 +164,21 @@ def test_a_page_that_only_the_index_has_read_opens_with_its_lines(tmp_path, tiny
         tab.get_by_text("1 page not read").wait_for()
         assert texts(enter(tab, "a.png")) == [line.text for line in page.lines]
     assert (folder / "a.page.xml").is_file()
+
+
+def test_a_text_from_right_to_left_ends_at_the_left(folder, tiny_path, open_tab):
+    word = "\u05e9\u05dc\u05d5\u05dd"
+    page = folder / "a.page.xml"
+    page.write_text(page.read_text(encoding="utf-8").replace(TEXTS[1], f"{word}!"), encoding="utf-8")
+    with served(folder, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(word)
+        start, end = tab.locator(".hits .text").evaluate("""text => [...text.childNodes].slice(-2).map((node) => {
+            const range = new Range();
+            range.selectNode(node);
+            return range.getBoundingClientRect().left;
+        })""")
+    assert end < start
 
 
 def test_a_search_that_failed_is_forgotten_with_the_next_one(site, tab):

@@ -213,6 +213,16 @@ def test_several_rows_are_dragged_at_once_and_moved_by_keys(open_layout, folder)
     assert [line.id for line in lines_of(path)] == ["l2", "l3", "l1", "l0"]
 
 
+def test_a_row_that_is_moved_to_another_region_keeps_the_keyboard(tmp_path, tiny_path, open_tab):
+    path = put_layout(tmp_path, "a", (700, 300), [(50, 600, y) for y in (80, 130, 200, 260)], regions=2)
+    with served(tmp_path, tiny_path) as site:
+        layout = Layout(open_tab(f"{address_of(site, 'a.png')}/layout"))
+        layout.tab.locator(".row").first.focus()
+        for _ in range(3):
+            layout.changing(lambda: layout.press("Alt+ArrowDown"))
+    assert [line.id for line in lines_of(path)] == ["l1", "l2", "l3", "l0"]
+
+
 def test_a_path_orders_lines_and_a_box_makes_a_region(open_layout, folder):
     layout = open_layout()
     path = folder / "a.page.xml"

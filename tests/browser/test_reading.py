@@ -1,7 +1,8 @@
 """Pages are read when a person asks for it."""
 
-from browser_steps import enter, served
+from browser_steps import enter, served, text_of, texts
 from edited_folders import scan
+from made_pages import TEXTS
 from page_examples import document_of, register_page
 from PIL import Image
 
@@ -84,3 +85,18 @@ def test_a_job_that_fails_or_cannot_be_stopped_says_why(tab):
     tab.get_by_text("The index is not up to date: the disk is full").wait_for()
     tab.get_by_role("button", name="Stop").click()
     tab.get_by_text("There is no such job").wait_for()
+
+
+def test_a_key_that_led_to_a_page_without_lines_moves_nothing_on_later_pages(folder, tiny_path, open_tab):
+    scan(2).image.save(folder / "c.png")
+    with served(folder, tiny_path) as site:
+        page = enter(open_tab(site), "b.png")
+        text_of(page, 4).click()
+        page.keyboard.press("End")
+        page.keyboard.press("F2")
+        page.keyboard.press("F2")
+        page.get_by_text("This page has not been read yet").wait_for()
+        page.get_by_role("link", name="All pages").click()
+        enter(page, "b.png")
+        page.keyboard.type("Oh ")
+        assert texts(page)[0] == f"Oh {TEXTS[0]}"

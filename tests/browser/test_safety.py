@@ -123,9 +123,13 @@ def test_undo_takes_back_nothing_older_than_a_text_that_cannot_be_saved(page, fo
     page.keyboard.press("Home")
     page.keyboard.type("Second ")
     page.locator(".saved[data-state=unsaved]").wait_for()
-    page.get_by_role("button", name="Compare").focus()
-    page.keyboard.press("Control+z")
-    page.get_by_text("Undo and redo wait until your text is saved. The server does not respond").wait_for()
+    for place in (".badge", ".text:focus"):
+        page.keyboard.press("Alt+l")
+        page.locator(place).first.wait_for()
+        page.get_by_role("button", name="Export").focus()
+        page.keyboard.press("Control+z")
+        told = "Undo and redo wait until your text is saved. The server does not respond"
+        page.locator(".said, .notice-bar", has_text=told).wait_for()
     assert first_line(folder).startswith("First ") and text_of(page, 2).inner_text().startswith("Second ")
     page.unroute("**/lines/*")
     page.keyboard.press("Control+z")

@@ -167,6 +167,22 @@ def test_after_a_pause_behind_a_space_typing_goes_on_there(page, folder):
     assert lines(folder)[0][0] == texts(page)[0] == f"{TEXTS[0]} my dear friend"
 
 
+def test_a_text_that_is_changed_behind_the_caret_leaves_the_selection_in_its_place(page, folder):
+    page.keyboard.type(" ")  # is not saved
+    page.keyboard.press("End")
+    for typed in ("", "!"):
+        page.keyboard.type(typed)
+        page.locator(".saved[data-state=saving]").wait_for()
+        wait_until_saved(page)
+    assert texts(page)[0] == f"{TEXTS[0]}!"
+    page.keyboard.press("Shift+ArrowLeft")
+    path = folder / "a.page.xml"
+    path.write_bytes(path.read_bytes().replace(TEXTS[0].encode(), f"Oh {TEXTS[0]}".encode()))  # by another program
+    text_of(page, 1).filter(has_text="Oh ").wait_for()
+    page.keyboard.type("?")
+    assert texts(page)[0] == f"Oh {TEXTS[0]}?"
+
+
 def paste(page, text):
     page.evaluate(
         """text => {
@@ -482,6 +498,22 @@ def test_an_alternative_changes_the_word_at_the_caret_and_nothing_else(tab):
     page.keyboard.press("Escape")
     page.locator(".text:focus").wait_for()
     assert page.locator(".lines").evaluate("lines => lines.scrollHeight") == height
+
+
+def test_rows_of_buttons_take_the_keyboard_only_when_asked(tab):
+    page = enter(tab, "b.png")
+    page.keyboard.press("Alt+ArrowDown")
+    page.locator(".choices button:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.keyboard.press("End")
+    page.locator(f"[aria-label='Instead of {TEXTS[0].split()[-1]}'] .word").first.wait_for()
+    assert focused(page) == 1
+    page.keyboard.press("Alt+g")
+    page.locator(".tagging button:focus").wait_for()
+    for number in (4, 1):
+        text_of(page, number).click()
+        page.locator(".tagging").wait_for(state="detached")
+        assert focused(page) == number
 
 
 def test_nothing_covers_a_page_that_was_just_opened(tab):

@@ -47,11 +47,13 @@ test("a word of a person, and one of unknown confidence, is no doubt", () => {
   assert.deepEqual(doubtsOf("mine", reading("mine", null), 0.99), []);
 });
 
-test("only what differs is replaced, and no character is cut in two", () => {
+test("only what differs is replaced, and no letter is cut in two", () => {
   assert.deepEqual(difference("seeds", "seats"), { start: 2, end: 4, otherEnd: 4 });
   assert.deepEqual(difference("same", "same"), { start: 4, end: 4, otherEnd: 4 });
   assert.deepEqual(difference("aaa", "aa"), { start: 2, end: 3, otherEnd: 2 });
   assert.equal(difference("x𝔄", "x𝔅").start, 1);
+  assert.deepEqual(difference("😀 x", "🨀 x"), { start: 0, end: 2, otherEnd: 2 }); // the second half of both is the same
+  assert.deepEqual(difference("cafe\u0301 x", "cafe\u0300 x"), { start: 3, end: 5, otherEnd: 5 });
 });
 
 test("offsets in code points and in UTF-16", () => {

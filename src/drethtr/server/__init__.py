@@ -8,4 +8,5 @@ service.py                  the handlers for reading and searching
 editor/                     the handlers of the editor, for a folder of `drethtr.editing`; values.py parses, content.py
                             writes
 answers.py, metrics.py      errors as JSON; counts for Prometheus
+description.py              what `GET /openapi.json` says
 """

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -19,6 +19,7 @@ from drethtr.pages.segmentation import Segmentation
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import TellStopping, error_response, internal_error, unknown_route
 from drethtr.server.connections import DrainBody
+from drethtr.server.description import description
 from drethtr.server.editor.folder import FolderHandlers
 from drethtr.server.editor.jobs import JobHandlers
 from drethtr.server.editor.lines import LineHandlers
@@ -29,9 +30,6 @@ from drethtr.server.service import SearchService, Service, without_index
 
 HERE = Access()
 """Access from the same machine only."""
-
-DESCRIPTION = Path(__file__).with_name("openapi.json")
-"""The OpenAPI description of the routes for reading and searching. The editor's are in docs/edit.md."""
 
 STATIC = Path(editing.__file__).parent / "static"
 """The files of the web page."""
@@ -111,7 +109,7 @@ def routes_of(session: Session, folder: FolderHandlers) -> list[BaseRoute]:
 
 async def describe(request: Request) -> Response:
     """`GET /openapi.json`: what this server reads and searches."""
-    return FileResponse(DESCRIPTION, media_type="application/json")
+    return JSONResponse(description())
 
 
 async def index(request: Request) -> Response:

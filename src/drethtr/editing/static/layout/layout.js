@@ -64,12 +64,12 @@ export function Layout({ id, status, wanted, toolbar }) {
     setSelected(new Set(lines));
     if (last) setAnchor(last);
   };
-  // One after the other; answers with what went wrong.
-  const run = (call, done) => {
+  // One change of the store after the other; answers with what went wrong.
+  const run = (change, done) => {
     const next = queue.current.then(async () => {
       setBusy(true);
       try {
-        const changed = await store.reshape(call);
+        const changed = await change();
         say(done);
         return { changed };
       } catch (failed) {
@@ -86,25 +86,24 @@ export function Layout({ id, status, wanted, toolbar }) {
   const act = async (body) => {
     const seen = Object.fromEntries((body.lines ?? []).map((line) => [line, store.entries.get(line)?.line.revision]));
     const revisions = ["delete", "join"].includes(body.do) ? { revisions: seen } : {};
-    const { changed } = await run(() => api.layout(id, { ...body, ...revisions }), DONE[body.do] ?? "Done.");
+    const call = () => api.layout(id, { ...body, ...revisions });
+    const { changed } = await run(() => store.reshape(call), DONE[body.do] ?? "Done.");
     if (changed && body.do === "turn" && store.page.quarters !== body.quarters)
       say("No lines run in that direction; the lines of the page were found again.");
     if (changed?.length && !["find", "turn", "two-pages"].includes(body.do)) select(changed);
     else if (changed) setSelected(new Set());
   };
   // Gives a line another outline, or another baseline.
-  const place = (line, shape) =>
-    run(
-      async () => {
-        const { revision, baseline } = store.entries.get(line).line; // as the place before this one has made it
-        await api.putLine(id, line, revision, { baseline, ...shape });
-        return api.page(id);
-      },
-      shape.polygon ? "The outline was changed." : "The baseline was moved.",
-    );
-  const back = (name, call) => run(() => call(id), name);
-  const undo = () => back("Undone.", api.undo);
-  const redo = () => back("Done again.", api.redo);
+  const place = (line, shape) => {
+    const call = async () => {
+      const { revision, baseline } = store.entries.get(line).line; // as the place before this one has made it
+      await api.putLine(id, line, revision, { baseline, ...shape });
+      return api.page(id);
+    };
+    return run(() => store.reshape(call), shape.polygon ? "The outline was changed." : "The baseline was moved.");
+  };
+  const undo = (step) => run(() => store.step(() => api.undo(id, step)), "Undone.");
+  const redo = () => run(() => store.step(() => api.redo(id)), "Done again.");
   const open = (line) => go(`/p/${id}${line ? `#${encodeURIComponent(line)}` : ""}`);
 
   const click = (line, isAdding, isRange) => {
@@ -204,7 +203,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     <main class="layout" data-listed=${isListed ? "" : null}>
       <h1 class="unseen">${`Layout of ${page.name}`}</h1>
       <div class="tools repairs" role="group" aria-label="Repairs">
-        <button type="button" onClick=${undo} title="Undo (Ctrl+Z)" aria-label="Undo">↶<span> Undo</span></button>
+        <button type="button" onClick=${() => undo()} title="Undo (Ctrl+Z)" aria-label="Undo">↶<span> Undo</span></button>
         <button type="button" onClick=${redo} title="Redo (Ctrl+Shift+Z)" aria-label="Redo">↷<span> Redo</span></button>
         <i class="rule" />
         ${repair("Two pages", "Cut all lines at the fold of an opening, and read the left page first", { do: "two-pages" })}
@@ -248,7 +247,7 @@ export function Layout({ id, status, wanted, toolbar }) {
       ${
         hasSteps &&
         html`<${Steps} page=${id} close=${() => setSteps(false)}
-          undo=${async (step) => (await run(() => api.undo(id, { step }), "Undone.")).failed} />`
+          undo=${async (step) => (await undo({ step })).failed} />`
       }
     </main>`;
 }

@@ -1,7 +1,7 @@
 // The lines of a page in their order, one row each, in their regions: chosen, dragged, and moved with keys.
 
 import { html } from "../html.js";
-import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { groupsOf } from "./geometry.js";
 
 const KINDS = [
@@ -30,6 +30,12 @@ export function List({ page, entries, selected, region, shown, on }) {
     if (shown) row(shown.line)?.scrollIntoView({ block: "nearest" });
   }, [shown]);
   const row = (id) => list.current.querySelector(`[data-row="${CSS.escape(id)}"]`);
+  // Browsers take the focus from what is moved; while this is rendered, nothing is yet.
+  const focused = list.current?.contains(document.activeElement) ? document.activeElement : null;
+  useLayoutEffect(() => {
+    if (focused && document.activeElement === document.body)
+      (focused.isConnected ? focused : row(focused.dataset.row))?.focus();
+  });
 
   const down = (event, what) => {
     if (event.button || event.target.closest("select, button:not(.grip)")) return;

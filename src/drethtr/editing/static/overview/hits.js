@@ -13,6 +13,7 @@ const ANSWERS = { y: true, n: false };
 export function Hits({ words, status, jobs, pages, start }) {
   const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
+  const [judged, setJudged] = useState(0); // verdicts so far; after each, the hits are others
   const [least, setLeast] = useLeast();
   const fail = (failed) => setError(failed.message);
   // Without an answer, the hits of other words must not stay.
@@ -34,15 +35,11 @@ export function Hits({ words, status, jobs, pages, start }) {
       left.abort();
       clearTimeout(timer);
     };
-  }, [words, isIndexing]);
+  }, [words, isIndexing, judged]);
   const trouble = error && html`<p class="hint flag" role="alert">${error}</p>`;
   if (!found) return trouble;
   const judge = ({ page, line }, stands) =>
-    api
-      .judgeHit(words, page, line, stands)
-      .then(() => api.search(words))
-      .then(show)
-      .catch(fail);
+    api.judgeHit(words, page, line, stands).then(() => setJudged((count) => count + 1), fail);
   const shown = found.hits.filter(({ probability }) => !probability || 100 * probability >= least);
   const hidden = found.hits.length - shown.length;
   const number = found.total - found.hits.filter((hit) => hit.probability === 0 || !shown.includes(hit)).length;

@@ -51,6 +51,15 @@ export function replace(element, text) {
   type(text.slice(start, otherEnd));
 }
 
+// Makes the text of an element the one that the server has. What is selected in it stays.
+export function show(element, text) {
+  const selected = element === document.activeElement ? selectionIn(element) : null;
+  const { start, end, otherEnd } = difference(element.textContent, text);
+  element.textContent = text;
+  const moved = (place) => (place >= end ? place + otherEnd - end : Math.min(place, start));
+  if (selected) select(element, ...selected.map(moved));
+}
+
 // Whether the caret stands on the first or last visual row of a wrapped text.
 export function isAtEdge(element, isUp) {
   const range = getSelection().getRangeAt(0);

@@ -3,27 +3,19 @@
 import * as api from "../api.js";
 import { differencesOf } from "./words.js";
 
-let kept = null; // {name, content, allow} of the text, which is kept for the next pages
-
-export const keptText = () => kept;
-export const forgetText = () => {
-  kept = null;
-};
-
-// Throws what `api.compare` throws.
-export async function compareWith(page, text) {
-  const answer = await api.compare(page, text);
-  kept = text;
-  return new Comparison(text.content instanceof File ? text.name : "the pasted text", text.allow, answer);
-}
+// `text` is {name, content, allow}. Throws what `api.compare` throws.
+export const compareWith = async (page, text) => new Comparison(text, await api.compare(page, text));
 
 export class Comparison {
-  constructor(name, allowed, { lines, left }) {
-    this.name = name;
-    this.allowed = allowed; // names of conventions
+  constructor(text, { lines, left }) {
+    this.text = text;
     this.left = left;
     this.lines = new Map(lines.map((line) => [line.line, line]));
     this.kept = new Set(); // differences in which ours shall stand
+  }
+
+  get name() {
+    return this.text.content instanceof File ? this.text.name : "the pasted text";
   }
 
   // Whether a word of ours and one of theirs, or none ("") on one side, differ only as is allowed.

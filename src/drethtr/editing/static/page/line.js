@@ -4,7 +4,7 @@ import { html } from "../html.js";
 import { Dots } from "../people.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { Alternatives } from "./alternatives.js";
-import { caretIn } from "./caret.js";
+import { caretIn, show } from "./caret.js";
 import { Conflict } from "./conflict.js";
 import { clear, gradeOf, paint } from "./highlights.js";
 import { boxAt, boxesFound, boxOfLine, onStrip, placesFound } from "./places.js";
@@ -36,6 +36,7 @@ export function Line({
   isActive,
   caret,
   choice,
+  entered,
   isResting,
   people,
   hasPicture,
@@ -54,9 +55,9 @@ export function Line({
       ...placesFound(hits, entry).map(({ start, end }) => ["found", start, end]),
     ]);
   useLayoutEffect(() => {
-    // Spaces at the end are not saved, but stay where somebody may go on typing, as a new text moves the caret.
+    // Spaces at the end are not saved, but stay where somebody may go on typing.
     const { textContent } = element.current;
-    if (textContent !== entry.text && textContent.trimEnd() !== entry.text) element.current.textContent = entry.text;
+    if (textContent !== entry.text && textContent.trimEnd() !== entry.text) show(element.current, entry.text);
     repaint();
     return () => clear(element.current);
   }, [entry.text, line, threshold, comparison, comparison?.kept.size, hits]);
@@ -92,7 +93,7 @@ export function Line({
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
         ${
           lastWord.current &&
-          html`<${Alternatives} page=${page} entry=${entry} word=${lastWord.current} isOpen=${word !== null} element=${element} entered=${choice?.entered}
+          html`<${Alternatives} page=${page} entry=${entry} word=${lastWord.current} isOpen=${word !== null} element=${element} entered=${choice?.start === lastWord.current.start ? entered : null}
           back=${on.back} close=${on.unchoose} register=${on.alternatives} />`
         }
       </div>

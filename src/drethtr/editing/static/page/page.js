@@ -51,15 +51,15 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const search = useFound(store, wanted.find, cursor, say);
   const reading = useReading(store, attempt, load);
   const undoKeys = useUndo(store, cursor, attempt);
-  const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to
+  const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to, until it is in the text
   const [history, setHistory] = useState(null);
-  const [passage, setPassage] = useState(null); // {line, places, entered}: what is to be tagged
+  const [passage, setPassage] = useState(null); // {line, places}: what is to be tagged
   const [restored, restore] = useState(null); // {line, text} from the history
   const [hasPalette, setPalette] = useSetting("palette", false);
   const [isProofread, setProofread] = useSetting("proofread", false);
   const [scanShare, setScanShare] = useSetting("scan-share", 50);
   const [closer, setCloser] = useState(isProofread ? { to: "lines" } : null);
-  const [choice, setChoice] = useState(null); // {line, start, isOpen, entered}: alternatives that were asked for or closed
+  const [choice, setChoice] = useState(null); // {line, start, isOpen}: alternatives that were asked for or closed
   const list = useRef();
   const room = useRoom(list, lines);
   const chosen = useRef(null); // takes an alternative of the word at the caret
@@ -102,6 +102,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     focus: (line) => {
       cursor.setActive(line);
       setEntered(null);
+      if (line !== passage?.line) setPassage(null);
     },
     caret: (line, offset) => line === active && cursor.setCaret(offset),
     strip: (line, part) => {
@@ -147,7 +148,9 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     },
     ask: (line) => {
       const word = wordsOf(store.entries.get(line).text).find(({ end }) => (caret ?? 0) <= end);
-      if (word) setChoice({ line, start: word.start, isOpen: true, entered: {} });
+      if (!word) return;
+      setChoice({ line, start: word.start, isOpen: true });
+      setEntered({ row: ".choices" });
     },
     unchoose: () => {
       const word = active && wordsOf(entry.text).find(({ end }) => (caret ?? 0) <= end);
@@ -169,7 +172,8 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       }
       const word = wordsOf(entry.text).find(({ end }) => selected[0] <= end);
       const [from, to] = selected[0] < selected[1] ? selected : [word?.start ?? 0, word?.end ?? 0];
-      setPassage({ line: active, places: withoutMarks(entry.text, from, to), entered: {} });
+      setPassage({ line: active, places: withoutMarks(entry.text, from, to) });
+      setEntered({ row: ".tagging" });
     },
     history: setHistory,
   };
@@ -264,7 +268,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
               const isActive = other.line.id === active;
               return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold} room=${room}
                 comparison=${comparison} hits=${search.hits} isActive=${isActive} caret=${isActive ? caret : null} choice=${isActive ? choice : null}
-                isResting=${cursor.isResting}
+                entered=${entering(".choices")} isResting=${cursor.isResting}
                 people=${people.filter((one) => one.page === id && one.line === other.line.id)} hasPicture=${!isProofread} isReadOnly=${isReadOnly} on=${on} />`;
             })}
           </ol>
@@ -274,7 +278,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             ${
               passage?.line === active &&
               entry &&
-              html`<${Tags} entry=${entry} passage=${passage.places} entered=${passage.entered} save=${tag} back=${() => on.tag()} />`
+              html`<${Tags} entry=${entry} passage=${passage.places} entered=${entering(".tagging")} save=${tag} back=${() => on.tag()} />`
             }
             ${
               order.length > 0 &&

@@ -291,4 +291,12 @@ export class PageStore {
     this.take(page, asked);
     return page.changed ?? [];
   }
+
+  // The same for a call that undoes or redoes a step, which must not be an older one than the text.
+  async step(call) {
+    await this.saveAll();
+    if (this.order.some(({ state }) => state !== "clean"))
+      throw new Error(`Undo and redo wait until your text is saved. ${this.error ?? ""}`);
+    return this.reshape(call);
+  }
 }

@@ -37,7 +37,7 @@ export function Compared({ comparison, order, jump, close }) {
   const told = [
     count ? `${counted(count, "difference")} in ${counted(differing.length, "line")}` : "no difference left",
     lacking && `${counted(lacking, "line")} not in the text`,
-    comparison.allowed.length > 0 && `${comparison.allowed.join(", ")} ignored`,
+    comparison.text.allow.length > 0 && `${comparison.text.allow.join(", ")} ignored`,
   ];
   return html`
     <section class="compared" aria-label="Comparison">

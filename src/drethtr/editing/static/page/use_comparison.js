@@ -2,9 +2,11 @@
 
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { caretIn, replace } from "./caret.js";
-import { compareWith, forgetText, keptText, saying } from "./comparison.js";
+import { compareWith, saying } from "./comparison.js";
 import { placeAt } from "./jumps.js";
 import { taken } from "./words.js";
+
+let kept = null; // the text, for the next pages
 
 // `selectNext` selects the next place of those that a function finds in each line; `say` tells a message.
 export function useComparison(store, { selectNext, textOf, say, redraw }) {
@@ -15,10 +17,11 @@ export function useComparison(store, { selectNext, textOf, say, redraw }) {
 
   // The text of the page before, or that of this one when its lines have changed.
   useEffect(() => {
-    if (!lines || !keptText()) return;
-    const decided = comparison?.kept;
-    compareWith(store.id, keptText()).then(
+    if (!lines || !kept) return;
+    const [text, decided] = [kept, comparison?.kept];
+    compareWith(store.id, text).then(
       (again) => {
+        if (kept !== text) return; // it was ended meanwhile, or another one begun
         again.kept = decided ?? again.kept;
         setComparison(again);
       },
@@ -56,11 +59,12 @@ export function useComparison(store, { selectNext, textOf, say, redraw }) {
     unchoose: () => setChoosing(false),
     begin: (compared) => {
       isNew.current = true;
+      kept = compared.text;
       setChoosing(false);
       setComparison(compared);
     },
     end: () => {
-      forgetText();
+      kept = null;
       setComparison(null);
     },
     on: {

@@ -1,7 +1,7 @@
 // From doubt to doubt, over the pages; and where the caret is when a page is opened.
 
 import { leftSaid, percent } from "../format.js";
-import { useEffect } from "../vendor/hooks.js";
+import { useEffect, useState } from "../vendor/hooks.js";
 import { select } from "./caret.js";
 import { doubtsIn } from "./line.js";
 import { placeWanted } from "./places.js";
@@ -11,8 +11,9 @@ let isSeeking = false; // from the last doubt of a page to the first one of the 
 
 // `wanted` is what the address asks for. Returns what jumps by 1 or -1: the doubtful word is selected, to be typed over.
 export function useDoubts(store, { active, selectNext, leave, rest }, { threshold, left }, wanted, say) {
-  const jump = (by, isArriving = false) => {
-    const next = selectNext((entry) => doubtsIn(entry, threshold), by, isArriving);
+  const [isArriving, setArriving] = useState(isSeeking);
+  const jump = (by, isFirst = false) => {
+    const next = selectNext((entry) => doubtsIn(entry, threshold), by, isFirst);
     const seek = () => {
       isSeeking = true;
     };
@@ -23,10 +24,13 @@ export function useDoubts(store, { active, selectNext, leave, rest }, { threshol
   };
   const { order } = store;
   useEffect(() => {
+    isSeeking = false;
+  }, []);
+  useEffect(() => {
     if (!order.length) return;
     const entry = store.entries.get(wanted.line);
-    if (isSeeking) {
-      isSeeking = false;
+    if (isArriving) {
+      setArriving(false);
       jump(1, true);
       return;
     }

@@ -8,10 +8,7 @@ export function useUndo(store, { enter }, attempt) {
   const isLeft = useRef(false); // to the history, as the browser did nothing
   const back = (call, done) =>
     attempt(async () => {
-      await store.saveAll();
-      if (store.order.some(({ state }) => state !== "clean"))
-        throw new Error(`Undo and redo wait until your text is saved. ${store.error ?? ""}`);
-      const [changed] = await store.reshape(() => call(store.id));
+      const [changed] = await store.step(() => call(store.id));
       if (store.entries.has(changed)) enter(changed);
       return done;
     });

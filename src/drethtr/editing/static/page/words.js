@@ -96,15 +96,20 @@ export function leftOver(text, reading, threshold) {
   return sure.reduce((sum, { read }) => sum + (read.confidence < threshold ? 0 : 1 - read.confidence), 0);
 }
 
-// The part of `text` that differs from `other`, as [start, end] in both: the least that has to be replaced.
+const letters = new Intl.Segmenter();
+
+// The part of `text` that differs from `other`, as [start, end] in both: the least number of letters that has to be replaced. A
+// letter is replaced with the marks that stand on it: browsers insert no half of one.
 export function difference(text, other) {
+  const [own, others] = [text, other].map((one) => [...letters.segment(one)].map(({ segment }) => segment));
+  const least = Math.min(own.length, others.length);
   let start = 0;
-  const least = Math.min(text.length, other.length);
-  while (start < least && text[start] === other[start]) start++;
+  while (start < least && own[start] === others[start]) start++;
   let ends = 0;
-  while (ends < least - start && text[text.length - 1 - ends] === other[other.length - 1 - ends]) ends++;
-  if (start > 0 && isLowSurrogateAt(text, start)) start--;
-  return { start, end: text.length - ends, otherEnd: other.length - ends };
+  while (ends < least - start && own.at(-1 - ends) === others.at(-1 - ends)) ends++;
+  const length = (same) => same.join("").length;
+  const same = length(own.slice(own.length - ends));
+  return { start: length(own.slice(0, start)), end: text.length - same, otherEnd: other.length - same };
 }
 
 // `text` with their words in a difference, as `differencesOf` finds it, in the place of ours.
@@ -112,8 +117,6 @@ export function taken(text, { start, end, theirs }) {
   const [before, after] = [text.slice(0, start).trimEnd(), text.slice(end).trimStart()];
   return [before, theirs, after].filter(Boolean).join(" ");
 }
-
-const isLowSurrogateAt = (text, place) => /[\uDC00-\uDFFF]/.test(text[place] ?? "");
 
 // `words` of a text, each with `changed`: whether another text lacks it at its place.
 export function changedWords(text, other) {
