@@ -64,14 +64,14 @@ def test_results_made_otherwise_are_among_the_files(said, lines, tmp_path):
 
 
 def test_files_that_another_run_has_finished_meanwhile_are_not_among_those_read(said, lines, tmp_path, monkeypatch):
-    won = Claims.win
+    acquire = Claims.acquire
 
-    def win(claims, task):
+    def after_another_run(claims, task):
         if task.path.name == "one.png":
             task.wanted[0].touch()
-        return won(claims, task)
+        return acquire(claims, task)
 
-    monkeypatch.setattr(Claims, "win", win)
+    monkeypatch.setattr(Claims, "acquire", after_another_run)
     _, err = said(lines, "--output", tmp_path / "out")
     assert "1 file read in " in err and "; 1 done by another run; " in err
     _, err = said(lines, "--output", tmp_path / "again", "--log", "json")
