@@ -199,6 +199,25 @@ def test_a_program_without_a_python_is_told_what_to_set(nothing, monkeypatch):
         module.Child()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has other programs")
+@pytest.mark.parametrize(("program", "code"), [("/bin/false", "1"), ("/bin/echo", "0")])
+def test_a_program_that_is_no_python_is_no_fault_of_a_file(program, code, monkeypatch):
+    """Such as a server that embeds Python, and puts its own name there."""
+    children.end()
+    monkeypatch.setattr(sys, "executable", program)
+    with pytest.raises(DrethtrError) as raised:
+        sandboxed("a file", sandboxed_calls.echoed, 1, b"")
+    monkeypatch.undo()
+    assert not isinstance(raised.value, DataError) and f"{program} ended with exit code {code}; " in str(raised.value)
+    assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
+
+
+def test_a_program_may_have_put_a_path_among_its_places_of_modules(monkeypatch, tmp_path):
+    children.end()
+    monkeypatch.setattr(sys, "path", [tmp_path, *sys.path])
+    assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
+
+
 def test_no_process_is_left_behind():
     code = """
 import os, sys, sandboxed_calls

@@ -1,5 +1,6 @@
 """Files by path and by URL; memory:// is a file system of fsspec that lives in this process."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -115,6 +116,12 @@ def test_files_keep_the_form_of_the_name(memory, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(b"")
         memory.pipe(f"/scans/{name}", b"")
     monkeypatch.chdir(tmp_path)
+    if sys.platform != "win32":  # links need privileges there
+        for name in ("b/gone.png", ".#lock"):
+            (tmp_path / name).symlink_to("nowhere")
+        assert find_files(".") == ["a.png", "b/2.png", "b/gone.png"], "named when it is read, not passed over"
+        assert find_files("*/g*") == ["b/gone.png"]
+        (tmp_path / "b" / "gone.png").unlink()
     assert find_files(".") == ["a.png", "b/2.png"] and find_files("b") == ["b/2.png"]
     assert find_files("*.png") == find_files("a.png") == ["a.png"]
     assert find_files("memory://scans/b") == ["memory:///scans/b/2.png"]

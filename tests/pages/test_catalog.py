@@ -144,8 +144,8 @@ def test_a_file_is_what_it_was_until_it_changes(scans):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
-def test_a_link_that_leads_in_circles_is_no_file(scans):
+def test_a_link_that_leads_in_circles_is_listed_to_be_named_but_no_file(scans):
     (scans / "loop.png").symlink_to("loop.png")
     folders = Catalog().folders
-    assert scans / "loop.png" not in folders.files(scans) and scans / "a.xml" in folders.files(scans)
+    assert {scans / "loop.png", scans / "a.xml"} <= set(folders.files(scans))
     assert not folders.is_file(scans / "loop.png")

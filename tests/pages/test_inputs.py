@@ -1,6 +1,7 @@
 """Which files a person means."""
 
 import re
+import sys
 
 import pytest
 from edited_folders import foreign, put_page, scan
@@ -37,6 +38,23 @@ def test_pictures_of_a_telephone_are_not_passed_over(tmp_path):
     for name in ("a.jpg", "b.HEIC", "notes.docx"):
         (tmp_path / name).touch()
     assert find_inputs([str(tmp_path)]) == ([tmp_path / "a.jpg", tmp_path / "b.HEIC"], [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+@pytest.mark.parametrize("pattern", ["", "*"])
+def test_a_link_whose_scan_was_not_fetched_is_named(tmp_path, pattern):
+    """As in folders of git-annex and DVC; other links are followed."""
+    (tmp_path / "scans").mkdir()
+    scan().image.save(tmp_path / "there.png")
+    for name, leads in (("a.png", "gone.png"), ("b.png", "../there.png"), ("c.png", "c.png"), (".#b.png", "lock")):
+        (tmp_path / "scans" / name).symlink_to(leads)
+    selection = select([str(tmp_path / "scans" / pattern)], tmp_path / "out", recursive=not pattern)
+    errors = list(selection.unreadable)
+    assert [file.name for file, _ in selection.opened(errors.append)] == ["b.png"]
+    assert [re.findall(r"[^/]*: no such file", str(error)) for error in errors] == [
+        ["a.png: no such file"],
+        ["c.png: no such file"],
+    ]
 
 
 def test_of_several_files_for_a_page_one_is_read(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from drethtr import DataError
+from drethtr import ConfigError, DataError
 from drethtr.proofreading.alignment import GAP, MAX_PAIRS, align_text, place_lines, places
 
 READ = ["The quik brown fox jumps", "over the lazy dog and Regie-", "rung went hone.", "Cows eat gras"]
@@ -22,6 +22,11 @@ def test_each_line_gets_its_words_and_a_broken_word_its_hyphen():
         "Cows eat grass.",
     )
     assert aligned.left == () and aligned.fits
+
+
+def test_the_letters_of_a_string_are_no_lines():
+    with pytest.raises(ConfigError, match=r"takes a list of readings"):
+        align_text("one two", "one two")
 
 
 def test_a_hyphen_of_the_text_is_not_doubled():

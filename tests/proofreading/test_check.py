@@ -57,6 +57,19 @@ def test_nothing_of_an_impossible_text_is_supported(recognizer, text):
     assert all(word.doubtful for word in checked.words) and checked.probability < 0.1
 
 
+def test_every_word_on_blank_paper_is_invented(recognizer):
+    """Also frequent ones, which the language of the model expects; that nothing is written there is right."""
+    ruled = np.full((60, 600), 255, np.uint8)
+    ruled[48:50] = 120
+    checked = check_text(recognizer, ruled, "the year 1905")
+    assert [(word.text, word.kind, word.probability) for word in checked.words] == [
+        (word, Kind.INVENTED, 0) for word in ("the", "year", "1905")
+    ]
+    assert checked.probability == 0 and checked.reading == ""
+    nothing = check_text(recognizer, ruled, "")
+    assert not nothing.words and nothing.probability > 0.9
+
+
 def test_texts_do_not_depend_on_the_lines_beside_them(recognizer):
     lines = [recognizer.open_line(SAMPLES / f"00000{n}.png") for n in (1, 2, 3)]
     together = check_lines(recognizer, lines, ["some text", "another", TEXT])

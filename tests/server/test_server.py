@@ -57,7 +57,7 @@ def serving(recognizer, index=None):
             with error:
                 return error.code, error.headers["Content-Type"], error.read()
 
-    ask.port = port
+    ask.port, ask.connections = port, server.server_state.connections
     try:
         yield ask
     finally:
@@ -392,7 +392,8 @@ def test_a_page_is_not_read_further_when_its_client_has_left(recognizer, monkeyp
             client.sendall(b"POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(image) + image)
             saved.acquire()
             begun.wait()
-        assert ask("/")[0] == 200  # by now the server has noticed
+            name = client.getsockname()
+        until(lambda: all(connection.client != name for connection in list(ask.connections)))
         go_on.set()
         assert page is None or page.result()[0] == 200
         assert ask("/page?format=txt", image)[0] == 200

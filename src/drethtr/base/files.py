@@ -63,6 +63,11 @@ def is_file(path: "Path | os.DirEntry[str]") -> bool:
         return False
 
 
+def leads_nowhere(path: "Path | os.DirEntry[str]") -> bool:
+    """Whether a path is a link whose file cannot be reached, such as one that was not fetched: opening it says so."""
+    return path.is_symlink() and not is_there(Path(path))
+
+
 def is_folder(path: Path) -> bool:
     """Whether a folder exists; False for one that cannot be accessed, or a name that is too long."""
     try:

@@ -44,6 +44,9 @@ Processor time, not elapsed time: on a busy machine a process may wait longer th
 CHILDREN = 4
 """Number of concurrent calls: a slow file must not hold up the others, and each may take `MEMORY`."""
 
+READY = b"drethtr\n"
+"""What a child writes first: it can answer calls. A program that is no Python would not."""
+
 HEAD = struct.Struct(">IQ")
 """Header of an answer: the lengths of its JSON and of its bytes."""
 
@@ -69,7 +72,9 @@ class Child:
     """A process that answers calls one at a time; it imports `modules` before the first."""
 
     def __init__(self, *modules: str) -> None:
-        begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.sandbox import serve; serve(*{modules!r})"
+        self.ready = False
+        places = [place for place in sys.path if isinstance(place, str)]  # Python skips others, such as paths
+        begin = f"import sys; sys.path[:] = {places!r}; from drethtr.base.sandbox import serve; serve(*{modules!r})"
         command = [sys.executable, "-c", begin]
         # Each thread takes address space, which is what is limited.
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -97,8 +102,10 @@ class Child:
 
         Raises:
             EOFError: if the child has ended, or its answer is malformed.
+            DrethtrError: if it did not start, which says nothing about a file.
         """
         questions, answers = (cast("BufferedRandom", pipe) for pipe in (self.process.stdin, self.process.stdout))
+        self.wait_until_ready(answers)
         try:
             question = seconds, here(), function.__module__, function.__qualname__, args
             pickle.dump(question, questions, pickle.HIGHEST_PROTOCOL)
@@ -112,6 +119,20 @@ class Child:
             return json.loads(read_exactly(answers, head)), read_exactly(answers, content)
         except ValueError as error:
             raise EOFError from error
+
+    def wait_until_ready(self, answers: BufferedIOBase) -> None:
+        """Wait until the child can answer calls.
+
+        Raises:
+            DrethtrError: if it has ended before, or is another program.
+        """
+        with suppress(EOFError):
+            self.ready = self.ready or read_exactly(answers, len(READY)) == READY
+        if not self.ready:
+            raise DrethtrError(
+                f"cannot start a process for opening files: {sys.executable} ended with exit code {self.end()}; "
+                "sys.executable must be a Python of the same version, with enough memory to start"
+            )
 
     def end(self, patience: float = 1.0) -> int:
         """Return the exit code of the child, negative if a signal killed it; it may take `patience` seconds to end."""
@@ -271,6 +292,8 @@ def serve(*modules: str) -> None:
     for module in modules:
         importlib.import_module(module)
     with suppress(EOFError, BrokenPipeError):
+        answers.write(READY)
+        answers.flush()
         while True:
             seconds, folder, module, name, args = pickle.load(sys.stdin.buffer)
             # Relative paths mean the folder of the parent.

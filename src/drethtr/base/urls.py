@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, first_line
+from drethtr.base.files import leads_nowhere
 from drethtr.base.links import open_ordinary
 
 WEB_SCHEMES = ("http://", "https://")
@@ -196,15 +197,15 @@ def find_files(name: str) -> list[str]:
 
 
 def local_files(name: str) -> list[str]:
-    """The files at a path or pattern, unsorted."""
+    """The files at a path or pattern, unsorted; in folders and patterns also links that lead nowhere."""
     path = Path(name)
     if path.is_dir():
-        below = (file for file in path.rglob("*") if file.is_file())
+        below = (file for file in path.rglob("*") if file.is_file() or leads_nowhere(file))
         return [str(file) for file in below if is_visible(file.relative_to(path).parts)]
     if path.is_file() or not has_magic(name):
         return [name] if path.is_file() else []
     matches = glob(name, recursive=True)  # noqa: PTH207 - patterns may be absolute
-    return [match for match in matches if Path(match).is_file()]
+    return [match for match in matches if Path(match).is_file() or leads_nowhere(Path(match))]
 
 
 def remote_files(name: str) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_file, is_there, state_of
+from drethtr.base.files import is_file, is_there, leads_nowhere, state_of
 from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.names import listed_file
@@ -123,12 +123,13 @@ class Folders:
         return self.listed[name]
 
     def files(self, folder: Path) -> Sequence[Path]:
-        """The files of a folder that are not hidden, sorted.
+        """The files of a folder that are not hidden, sorted; also links that lead nowhere, to be reported.
 
         Raises:
             OSError: if it cannot be listed.
         """
-        names = [entry.name for entry in self.list(folder) if not entry.name.startswith(".") and is_file(entry)]
+        visible = (entry for entry in self.list(folder) if not entry.name.startswith("."))
+        names = [entry.name for entry in visible if is_file(entry) or leads_nowhere(entry)]
         return [folder / name for name in sorted(names, key=os.path.normcase)]
 
     def entry(self, path: Path) -> os.DirEntry[str] | None:

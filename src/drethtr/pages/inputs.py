@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from drethtr.base.archive import is_archive, unpack_once
 from drethtr.base.cache import ADDRESS, as_name, place_of
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_folder, is_there, write_bytes
+from drethtr.base.files import is_folder, is_there, leads_nowhere, write_bytes
 from drethtr.base.urls import as_address, is_address, is_url, parts_of
 from drethtr.documents.beside import (
     DESCRIPTION,
@@ -111,7 +111,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
     if not has_magic(name):
         raise DataError("no such file or folder", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
-    files = [file for file in matches if file.is_file()]
+    files = [file for file in matches if file.is_file() or leads_nowhere(file)]
     if not files:
         raise DataError("matches no file", name)
     return [inside for file in files for inside in (in_archive(file, catalog) if is_archive(file) else [file])]

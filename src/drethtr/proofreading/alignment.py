@@ -24,7 +24,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from drethtr.base.arrays import Booleans, Ints
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.text.alphabet import RELATIVES
 from drethtr.text.normalize import for_scoring
 
@@ -161,7 +161,12 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
     """Align a text with readings of lines, in reading order.
 
     The text may be much longer than the lines, such as a book for one of its pages: the lines are located in it.
+
+    Raises:
+        ConfigError: if `read` is a string instead of a list of them.
     """
+    if isinstance(read, str):  # its letters would be lines
+        raise ConfigError("align_text takes a list of readings, one for each line; for a single line: [reading]")
     folded, lines = for_scoring(text), list(map(for_scoring, read))
     letters, readings = alike(folded), list(map(alike, lines))
     hyphens = [line[-1:] if line[-1:] in HYPHENS else "" for line in lines]

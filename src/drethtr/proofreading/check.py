@@ -12,6 +12,7 @@ from drethtr.images.line import ImageSource, Line
 from drethtr.proofreading.evidence import Edges, EncodedLine, ReadText, TextEvidence, gather
 from drethtr.proofreading.fit import SupportFit, fit_of
 from drethtr.proofreading.given import GivenText
+from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.pieces import PieceReader, PreparedPiece, overflow
@@ -105,12 +106,15 @@ TOO_LONG = "the text is too long for this line"
 
 TOO_WIDE = "the line is too wide to be checked; mark it as two lines"
 
+NO_INK = "no ink for this word"
+
 
 class WeighedText(NamedTuple):
     """A text of a line with its evidence, or the reason why there is none.
 
     width  of the line in pixels
     scale  pixels of an image token
+    blank  whether the line is certainly blank paper
     """
 
     given: GivenText
@@ -119,6 +123,7 @@ class WeighedText(NamedTuple):
     width: int
     scale: float
     reason: str = ""
+    blank: bool = False
 
 
 def check_text(recognizer: Recognizer, image: ImageSource, text: str) -> TextCheck:
@@ -175,10 +180,10 @@ def weigh_lines(
     for number, (line, some, words) in enumerate(zip(lines, given, read, strict=True)):
         reason = TOO_LONG if number in evidence else TOO_WIDE
         found = evidence.get(number, [None] * len(some))
-        width, scale = line.shape[1], scales.get(number, 1.0)
+        width, scale, blank = line.shape[1], scales.get(number, 1.0), Ink.of(line).blank
         weighed.append(
             [
-                WeighedText(text, words, known, width, scale, "" if known else reason)
+                WeighedText(text, words, known, width, scale, "" if known else reason, blank)
                 for text, known in zip(some, found, strict=True)
             ]
         )
@@ -217,16 +222,18 @@ def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) ->
     Args:
         least: Words less probable than this are doubtful.
     """
-    if weighed.evidence is None:
+    # On blank paper the language of the decoder would support what is likely anywhere, such as "the".
+    if weighed.evidence is None or (weighed.blank and weighed.given.words):
         return TextCheck(weighed.given.text, tuple(unjudged(weighed)), 0.0, weighed.read.text)
     words, probability = judged(weighed, weighed.evidence, fit, least), fit.of_line(weighed.evidence)
     return TextCheck(weighed.given.text, tuple(words), probability, weighed.read.text)
 
 
 def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
-    """The words of a text that cannot be checked against its line: none is supported."""
+    """The words of a text on blank paper, or that cannot be checked against its line: none is supported."""
+    kind, reason = (Kind.INVENTED, NO_INK) if weighed.blank else (Kind.UNSUPPORTED, weighed.reason)
     for word in weighed.given.words:
-        yield CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, float(weighed.width), weighed.reason)
+        yield CheckedWord(word, 0.0, kind, "", 0.0, float(weighed.width), reason)
 
 
 def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float) -> Iterator[CheckedWord]:
@@ -261,7 +268,7 @@ def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability
         reason = "characters outside the model's alphabet" + (f"; the image reads {read!r}" if read else "")
         return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, reason)
     if not read:
-        return CheckedWord(text, probability, Kind.INVENTED, "", *places, "no ink for this word")
+        return CheckedWord(text, probability, Kind.INVENTED, "", *places, NO_INK)
     if read == evidence.given.written[word]:
         return CheckedWord(
             text, probability, Kind.UNSUPPORTED, "", *places, "the image reads the same, but the ink is unclear"
