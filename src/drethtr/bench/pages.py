@@ -145,7 +145,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, perf_counter() - start
 
 
-def peak_bytes(page: Original, finder: Finder, device: str = "auto", threads: int | None = None) -> int | None:
+def peak_bytes(page: Original, finder: Finder, device: str, threads: int | None) -> int | None:
     """Peak memory of a process that reads the page scaled to `LARGE` pixels; None if the system cannot measure it."""
     if not RESET.exists():
         return None
