@@ -57,7 +57,7 @@ def test_every_line_is_counted_once():
 
 def test_outlines_with_little_overlap_do_not_match():
     assert compare_outlines(LINES[:1], [box(0, 0, 150, 40)]).both == 0
-    assert compare_outlines(LINES[:1], [box(0, 0, 150, 40)], least=0.3).both == 1
+    assert compare_outlines(LINES[:1], [box(0, 0, 250, 40)]).both == 1
 
 
 @pytest.mark.parametrize(("marked", "found"), [(LINES, []), ([], LINES), ([], [])])

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw
 from drethtr.base.arrays import Booleans
 from drethtr.cli.reports import table
 from drethtr.documents.points import Box, Points, box_around
+from drethtr.evaluation.layout import best_pairs
 from drethtr.layout.finder import Finder, Layout
 from drethtr.layout.order import arranged
 from drethtr.pages import transcribe_page
@@ -64,22 +65,16 @@ class Match(NamedTuple):
     overlap: float
 
 
-def compare_outlines(marked: Sequence[Points], found: Sequence[Points], least: float = 0.5) -> Detection:
+def compare_outlines(marked: Sequence[Points], found: Sequence[Points]) -> Detection:
     """Count the outlines that `match_outlines` matches."""
-    matches = match_outlines(marked, found, least)
+    matches = match_outlines(marked, found)
     return Detection(len(marked), len(found), len(matches), sum(match.overlap for match in matches))
 
 
-def match_outlines(marked: Sequence[Points], found: Sequence[Points], least: float = 0.5) -> list[Match]:
-    """Match each reference outline with at most one detected outline, best IoU first, down to an IoU of `least`."""
+def match_outlines(marked: Sequence[Points], found: Sequence[Points]) -> list[Match]:
+    """Match each reference outline with at most one detected outline, best IoU first, down to an IoU of 0.5."""
     shares = np.array([[intersection_over_union(a, b) for b in found] for a in marked]).reshape(len(marked), len(found))
-    matches = []
-    # Greedy is enough: outlines of lines overlap little, so hardly any has two candidates.
-    while shares.size and shares.max() >= least:
-        row, column = map(int, np.unravel_index(int(shares.argmax()), shares.shape))
-        matches.append(Match(row, column, float(shares[row, column])))
-        shares[row] = shares[:, column] = -1
-    return matches
+    return [Match(*pair, float(shares[pair])) for pair in best_pairs(shares, 0.5)]
 
 
 def intersection_over_union(first: Points, second: Points) -> float:
@@ -150,7 +145,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, perf_counter() - start
 
 
-def peak_bytes(page: Original, finder: Finder, device: str = "auto", threads: int | None = None) -> int | None:
+def peak_bytes(page: Original, finder: Finder, device: str, threads: int | None) -> int | None:
     """Peak memory of a process that reads the page scaled to `LARGE` pixels; None if the system cannot measure it."""
     if not RESET.exists():
         return None

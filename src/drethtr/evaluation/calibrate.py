@@ -272,9 +272,7 @@ def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: st
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(
-    group: Group, precision: Precision, lines: Sequence[ScoredLine], prior: Calibration | None = None
-) -> Fit:
+def fit_calibration(group: Group, precision: Precision, lines: Sequence[ScoredLine], prior: Calibration | None) -> Fit:
     """Calibrate the confidences of characters and words; with few readings, they stay near those of `prior`.
 
     Raises:
@@ -373,10 +371,8 @@ def fit_upright(looks: Floats) -> Logistic:
 
 
 def features_of_turned(
-    recognizer: Recognizer, samples: Sequence[Sample], turn: Turn, advance: Advance | None = None
+    recognizer: Recognizer, samples: Sequence[Sample], turn: Turn, advance: Advance | None
 ) -> Floats:
     """The out-of-distribution features of turned lines, (lines, features)."""
-    found = []
-    for some in portions(recognizer, samples, advance):
-        found.append(recognizer.line_features([turn(line) for _, line in some]))
-    return np.concatenate(found)
+    opened = portions(recognizer, samples, advance)
+    return np.concatenate([recognizer.line_features([turn(line) for _, line in some]) for some in opened])

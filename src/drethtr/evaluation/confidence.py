@@ -122,8 +122,7 @@ def sets_to_json(sets: Mapping[str, MeasuredConfidence]) -> list[dict[str, Any]]
     return [
         {"name": name, "lines": found.lines.cases}
         | {
-            level: {"cases": one.cases, "right": one.right, "confidence": one.confidence}
-            | {"ece": one.ece, "auroc": one.auroc}
+            level: {key: getattr(one, key) for key in ("cases", "right", "confidence", "ece", "auroc")}
             for level, one in (("characters", found.characters), ("words", found.words))
         }
         for name, found in sets.items()

@@ -240,6 +240,7 @@ def closeness(path: Floats, others: Floats, tolerance: float) -> Floats:
 def best_pairs(shares: NDArray[np.float64], least: float) -> list[tuple[int, int]]:
     """Pairs of a row and a column, each in one pair, the largest share first, down to `least`."""
     left, pairs = shares.copy(), []
+    # Greedy is enough: lines overlap little, so hardly any has two candidates.
     while left.size and left.max() >= least:
         row, column = map(int, np.unravel_index(int(left.argmax()), left.shape))
         pairs.append((row, column))

@@ -160,10 +160,9 @@ class Rates:
         return self.drawn >= MIN_PAGES
 
 
-def score(references: Sequence[str], hypotheses: Sequence[str], words_of: Words = between_spaces) -> list[Counts]:
+def score(references: Sequence[str], hypotheses: Sequence[str]) -> list[Counts]:
     """Compare each reading with its transcription, as described in `CONVENTION`."""
-    pairs = zip(references, hypotheses, strict=True)
-    return [compare(reference, hypothesis, words_of) for reference, hypothesis in pairs]
+    return [compare(*pair) for pair in zip(references, hypotheses, strict=True)]
 
 
 def compare(reference: str, hypothesis: str, words_of: Words = between_spaces) -> Counts:

@@ -9,7 +9,7 @@ from pathlib import Path
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.pages import READ, Pages
-from drethtr.datasets.open import AS_FOUND, TABLES, open_all, path_and_split
+from drethtr.datasets.open import TABLES, open_all, path_and_split
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import LeftOut, Sample, with_distinct_sets
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
@@ -19,9 +19,7 @@ from drethtr.pages.inputs import files_of_input
 from drethtr.pages.source import open_originals
 
 
-def lines_to_read(
-    inputs: Sequence[str], report: Callable[[LeftOut], object] = lambda line: None, pages: Pages = AS_FOUND
-) -> list[Sample]:
+def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object], pages: Pages) -> list[Sample]:
     """The lines of folders at any depth, images, patterns and data files.
 
     From PAGE or ALTO files and folders of them come all marked lines, with or without text; elsewhere each image is a

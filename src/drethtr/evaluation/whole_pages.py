@@ -245,7 +245,7 @@ def read_and_compare(
     recognizer: Recognizer,
     pages: Sequence[Original],
     segmentation: Segmentation,
-    report: Callable[[Original, Page], object] = lambda original, page: None,
+    report: Callable[[Original, Page], object],
 ) -> Mapping[str, PageCounts]:
     """The errors on each page, by the name of its file.
 

@@ -135,13 +135,7 @@ def activated(activation: Activation, pixels: Tensor) -> Tensor:
 class SqueezeExcitation(nn.Module):
     """Scales each channel by a gate computed from the whole line (arXiv 1709.01507)."""
 
-    def __init__(
-        self,
-        channels: int,
-        squeezed: int,
-        activation: Callable[[Tensor], Tensor],
-        gate: Callable[[Tensor], Tensor],
-    ) -> None:
+    def __init__(self, channels: int, squeezed: int, activation: Activation, gate: Activation) -> None:
         super().__init__()
         self.fc1 = nn.Conv2d(channels, squeezed, 1)
         self.fc2 = nn.Conv2d(squeezed, channels, 1)

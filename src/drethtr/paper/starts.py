@@ -1,10 +1,9 @@
 """Starts of the paper's runs: a backbone from an image classifier or a finished model, word pieces for characters."""
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from http.client import HTTPException
 from pathlib import Path
 from typing import Self
@@ -51,9 +50,6 @@ class FromImageNet(Start):
     """
 
     weights: str
-
-    def tokenizer(self) -> Tokenizer | None:
-        return None
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         load_imagenet(network.backbone, self.weights)
@@ -105,10 +101,10 @@ def fetch(url: str) -> Path:
     """
     name = Path(urlsplit(url).path).name
     # With a digest, as other URLs may have files of this name.
-    path = cache_folder() / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"
+    path = cache_folder() / f"{sha256(url.encode()).hexdigest()[:16]}-{name}"
     if path.is_file():
         return path
-    digest = hashlib.sha256()
+    digest = sha256()
     try:
         with atomic_write(path) as unfinished, urlopen(url, timeout=60) as answer, unfinished.open("wb") as file:
             promised, size = answer.headers["Content-Length"], 0
@@ -151,9 +147,6 @@ class FinishedImagePart(Start):
             return cls(str(path), blake2b(path.read_bytes(), digest_size=8).hexdigest())
         except OSError as error:
             raise ConfigError(f"the model for the image encoder cannot be read: {error.strerror}", path) from error
-
-    def tokenizer(self) -> None:
-        return None
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         model = load_model(Path(self.path))

@@ -70,7 +70,7 @@ class PieceReader:
     """Reads pieces with one network and one strategy; the arguments are those of `Recognizer`."""
 
     def __init__(
-        self, model: Model, network: Network, strategy: Strategy, alternatives: int = 0, *, posteriors: bool = False
+        self, model: Model, network: Network, strategy: Strategy, alternatives: int, *, posteriors: bool
     ) -> None:
         self.model = model
         self.network = network

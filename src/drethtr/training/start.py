@@ -28,9 +28,9 @@ DROPOUTS = ("dropout", "weight_dropout", "embedding_dropout")
 class Start(ABC):
     """Initializes the weights of a network."""
 
-    @abstractmethod
     def tokenizer(self) -> Tokenizer | None:
-        """The alphabet that comes with the weights; otherwise it is learned from the training texts."""
+        """The alphabet that comes with the weights; None if it is learned from the training texts."""
+        return None
 
     @abstractmethod
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
@@ -61,9 +61,6 @@ class Start(ABC):
 class Fresh(Start):
     """Random weights, from the run's seed."""
 
-    def tokenizer(self) -> Tokenizer | None:
-        return None
-
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         """Keep the random weights."""
 
@@ -71,9 +68,6 @@ class Fresh(Start):
 @dataclass(frozen=True)
 class FromPPOCR(Start):
     """Backbone and CTC draft from the recognizer in the rapidocr package; the rest is random."""
-
-    def tokenizer(self) -> Tokenizer | None:
-        return None
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         if not isinstance(network.backbone, PPOCRBackbone):

@@ -47,7 +47,7 @@ class TeacherConfig:
 
     @cached_property
     def model(self) -> Model:
-        """The model that can_be_fitted, read once.
+        """The model that teaches, read once.
 
         Raises:
             CheckpointError: if the file is no model.
@@ -77,7 +77,7 @@ class TeacherOutput(NamedTuple):
 
 
 class Teacher:
-    """A network that can_be_fitted another one and does not learn."""
+    """A network that teaches another one and does not learn."""
 
     def __init__(self, config: TeacherConfig, network: DRetHTR) -> None:
         self.config = config

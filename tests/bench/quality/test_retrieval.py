@@ -101,7 +101,7 @@ def test_each_method_finds_what_it_can(lines):
     ]
     fuzzy = fuzzy_features(queries, lines)
     assert fuzzy[1, 1, :2] == pytest.approx([0.8, 1]) and fuzzy[1, 0, 0] == 0
-    results = lines.search(queries)
+    results = lines.indexed.search(queries)
     assert results.relevant.tolist() == [[True, False, False], [False, True, True], [True, False, True]]
     assert results.chances[:, 0].tolist() == [1, 0, 1], "what is certain"
 
@@ -164,7 +164,7 @@ def results(tiny_path, tmp_path):
 def test_lines_of_a_batch_are_like_those_of_an_index(lines, results):
     others = IndexedLines.of_batch(*results)
     assert len(others) == 5 == len(others.confidences) == len(others.steps) and all(others.words)
-    own = lines.search(["mill", "zzz"])
+    own = lines.indexed.search(["mill", "zzz"])
     among = Among.of(own, lines, IndexedLines.joined([others, lines.indexed]))
     assert among.relevant.shape == (2, 3 + 5 + 3) and among.relevant[0].sum() == 1 + 5 + 1
     assert len(among.searched(0, without=False)) == 11 and len(among.searched(0, without=True)) == 5

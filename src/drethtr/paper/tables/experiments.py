@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -47,7 +46,7 @@ from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.pieces import PreparedPiece
-from drethtr.recognition.protocol import ImageMemory, TextTree
+from drethtr.recognition.protocol import TextTree
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 from drethtr.training.run import RunConfig
@@ -160,19 +159,14 @@ def nats_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]
     whole = recognizer.pieces.prepare_whole([line for _, line in samples])
 
     def work(group: Sequence[PreparedPiece], view: View) -> list[float]:
-        return nats_of(recognizer, view.memory, [samples[piece.line][0].text for piece in group])
+        texts = [recognizer.model.tokenizer.encode(samples[piece.line][0].text) for piece in group]
+        scorer = NetworkScorer(recognizer.network, view.memory, forbidden=())
+        scores = scorer.score_trees([TextTree.of([text]) for text in texts])
+        return [-float(rows[range(len(rows)), [*text, EOS]].sum()) for rows, text in zip(scores, texts, strict=True)]
 
     for piece, nats in zip(whole, recognizer.pieces.map_views(whole, work), strict=True):
         found[piece.line] = nats
     return found
-
-
-def nats_of(recognizer: Recognizer, memory: ImageMemory, texts: Sequence[str]) -> list[float]:
-    """Nats of the texts of whole lines."""
-    tokens = [recognizer.model.tokenizer.encode(text) for text in texts]
-    scorer = NetworkScorer(recognizer.network, memory, forbidden=())
-    scores = scorer.score_trees([TextTree.of([of_line]) for of_line in tokens])
-    return [-float(rows[np.arange(len(rows)), [*text, EOS]].sum()) for rows, text in zip(scores, tokens, strict=True)]
 
 
 TEST_LINES = 2915

@@ -1,4 +1,8 @@
-"""Compare our figures with the paper's, with the uncertainty from seeds and test lines."""
+"""The results of the paper's tables, as text and as a page with pictures.
+
+`sheet` puts our figures beside the paper's, with the uncertainty from seeds and test lines. `write_report` adds what
+the models look at, the hardest lines, and charts of cost.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -99,7 +99,7 @@ def search_languages(
     language_models: WeightedLanguages,
     draft: Sequence[int],
     *,
-    beams: int = 10,
+    beams: int,
     tokens_per_step: int = 8,
     margin: float = inf,
 ) -> list[CTCText]:

@@ -69,11 +69,10 @@ class LanguageScorer(NamedTuple):
     """A network as a language model, see `Network.score_texts`."""
 
     network: Network
-    forbidden: tuple[int, ...] = FORBIDDEN
 
     def score_trees(self, trees: Sequence[TextTree]) -> list[Floats]:
         """Log-probabilities (nodes, V) of the token after each node of some trees of texts."""
-        return [log_softmax(allowed(logits, self.forbidden)) for logits in self.network.score_texts(trees)]
+        return [log_softmax(allowed(logits, FORBIDDEN)) for logits in self.network.score_texts(trees)]
 
 
 def allowed(logits: Logits, forbidden: Sequence[int]) -> Floats:

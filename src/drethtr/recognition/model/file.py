@@ -223,32 +223,27 @@ def tensors_of(languages: Languages) -> dict[str, Array]:
 
 
 def save_card(path: Path, card: Mapping[str, Any]) -> None:
-    """Replace the card of the model or adapter in a file; its weights keep their bytes.
-
-    Raises:
-        CheckpointError: if the file cannot be used.
-    """
-    tensors, metadata, header = read_parts(path, any_kind=True)
-    kind = kind_in(metadata)
-    changed = json.dumps(header | {"card": dict(card)}, ensure_ascii=False)
-    write_tensors(tensors, path, metadata | {kind: changed}, pack=kind == LINES)
-
-
-def read_parts(path: Path, *, any_kind: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
-    """Tensors, metadata and header of a model; with `any_kind`, also of an adapter or a model that finds lines.
+    """Replace the card in the file of a model, an adapter, or a model that finds lines; its weights keep their bytes.
 
     Raises:
         CheckpointError: if the file cannot be used.
     """
     tensors, metadata = read_file(path)
-    if ADAPTER in metadata and not any_kind:
+    kind = next((key for key in (ADAPTER, LINES) if key in metadata), MODEL)
+    changed = json.dumps(parse_header(path, metadata, kind) | {"card": dict(card)}, ensure_ascii=False)
+    write_tensors(tensors, path, metadata | {kind: changed}, pack=kind == LINES)
+
+
+def read_parts(path: Path) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
+    """Tensors, metadata and header of a model.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    tensors, metadata = read_file(path)
+    if ADAPTER in metadata:
         raise CheckpointError("this is an adapter; give its base model instead", path)
-    return tensors, metadata, parse_header(path, metadata, kind_in(metadata) if any_kind else MODEL)
-
-
-def kind_in(metadata: Mapping[str, str]) -> str:
-    """The key of the header among the metadata of a file; that of a model if there is none."""
-    return next((key for key in (ADAPTER, LINES) if key in metadata), MODEL)
+    return tensors, metadata, parse_header(path, metadata, MODEL)
 
 
 def parse_header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class OnnxNetwork:
             raise ConfigError(f"{reason}; run: pip install 'drethtr[train]'")
         self.config = config
         self.workers = threads
-        self._decays = tuple(LayerDecay.of(config, config.position(layer)) for layer in range(config.layers))
+        self._decays = tuple(LayerDecay.of(config, layer) for layer in range(config.layers))
         image = image_graph(config, weights, vocabulary, int8=int8)
         tree = tree_graph(config, weights, vocabulary, int8=int8)
         refuse_left_over(weights, (image, tree))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig, Retentive
-from drethtr.recognition.model.decay import LayerPosition, Scheduled
+from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.onnx.graph import Array, Graph, ints
 from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
 from drethtr.recognition.onnx.protobuf import ElementType
@@ -29,10 +29,10 @@ class LayerDecay(NamedTuple):
     normalize: bool
 
     @classmethod
-    def of(cls, config: NetworkConfig | RescorerConfig, position: LayerPosition) -> "LayerDecay":
-        """The decay of the network's mixer at a layer."""
+    def of(cls, config: NetworkConfig | RescorerConfig, number: int) -> "LayerDecay":
+        """The decay of the network's mixer in layer `number`."""
         assert isinstance(config.mixer, Retentive) and isinstance(config.mixer.decay, Scheduled)
-        return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
+        return cls(config.mixer.decay.log_gamma(config.position(number)), config.mixer.normalize)
 
 
 def tree_graph(
@@ -55,13 +55,13 @@ def tree_graph(
     distance = graph.input("distance", ("nodes", "nodes"))
     for number in range(config.layers):
         layer = Layer(graph, config, number)
-        own, seen = layer.heads(x), image_attention(graph, config, number)
-        shares = seen.shares(own.queries)
-        weights_of_text = retention(graph, own, distance, LayerDecay.of(config, config.position(number)))
+        own = layer.heads(x)
+        shares, from_image = image_attention(graph, config, number, own.queries)
+        weights_of_text = retention(graph, own, distance, LayerDecay.of(config, number))
         if watched:
             graph.output(shares, graph.op("Abs", weights_of_text))
-        found = graph.op("MatMul", weights_of_text, own.values)
-        x = layer.after(x, graph.op("Add", seen.weigh_values(shares), found))
+        from_text = graph.op("MatMul", weights_of_text, own.values)
+        x = layer.after(x, graph.op("Add", from_image, from_text))
     if not watched:
         graph.output(logits(graph, config, x, vocabulary))
     return graph
@@ -75,7 +75,7 @@ def rescorer_graph(config: RescorerConfig, weights: Mapping[str, Array], vocabul
     for number in range(config.layers):
         layer = Layer(graph, config, number)
         own = layer.heads(x)
-        weights_of_text = retention(graph, own, distance, LayerDecay.of(config, config.position(number)))
+        weights_of_text = retention(graph, own, distance, LayerDecay.of(config, number))
         x = layer.after(x, graph.op("MatMul", weights_of_text, own.values))
     x = layer_norm(graph, x, "final_norm", config.width)
     graph.output(linear(graph, x, "to_logits", config.width, vocabulary, bias=False))
@@ -95,11 +95,11 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
     memories = []
     for number in range(config.layers):
         layer = Layer(graph, config, number)
-        own, seen = layer.heads(x), image_attention(graph, config, number)
+        own = layer.heads(x)
         queries, keys, values = (graph.op("Transpose", part, perm=(1, 0, 2)) for part in own[:3])
         # Retention, recurrently: S = γ S + kᵀ v, read as q S. It is normalized when it is read, by `share`, since the
         # mass of D depends on the number of tokens alone and need not be part of the state.
-        gamma = np.exp(LayerDecay.of(config, config.position(number)).log_gamma)
+        gamma = np.exp(LayerDecay.of(config, number).log_gamma)
         before = graph.input(f"memory_{number}", ("rows", config.heads, channels, channels))
         faded = graph.op("Mul", before, gamma[:, None, None])
         keys, values = graph.op("Unsqueeze", keys, ints(3)), graph.op("Unsqueeze", values, ints(2))
@@ -108,7 +108,7 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
         read = graph.op("MatMul", graph.op("Unsqueeze", queries, ints(2)), memory)
         share = graph.op("Unsqueeze", graph.op("Gather", shares, np.array(number), axis=0), ints(1, 2))
         read = graph.op("Squeeze", graph.op("Mul", read, share), ints(2))
-        from_image = seen.weigh_values(seen.shares(own.queries))
+        _, from_image = image_attention(graph, config, number, own.queries)
         x = layer.after(x, graph.op("Add", from_image, graph.op("Transpose", read, perm=(1, 0, 2))))
     graph.output(logits(graph, config, x, vocabulary), *memories)
     return graph
@@ -137,26 +137,15 @@ def logits(graph: Graph, config: NetworkConfig, x: str, vocabulary: int) -> str:
     return linear(graph, x, "to_logits", config.width, vocabulary, bias=False)
 
 
-class ImageAttention(NamedTuple):
-    """Keys and values (H, I, K) of the image tokens in a layer."""
+def image_attention(graph: Graph, config: NetworkConfig, number: int, queries: str) -> tuple[str, str]:
+    """Attention of text tokens to the image in a layer, whose keys and values are inputs of the graph.
 
-    graph: Graph
-    keys: str
-    values: str
-
-    def shares(self, queries: str) -> str:
-        """Attention weights of image tokens for each text token, (H, N, I)."""
-        return self.graph.op("Softmax", scores(self.graph, queries, self.keys), axis=-1)
-
-    def weigh_values(self, shares: str) -> str:
-        """The attention output of each text token, (H, N, K)."""
-        return self.graph.op("MatMul", shares, self.values)
-
-
-def image_attention(graph: Graph, config: NetworkConfig, number: int) -> ImageAttention:
-    """Attention to the image in a layer; its keys and values are inputs of the graph."""
+    Returns its weights (H, N, I) and its output (H, N, K).
+    """
     shape = (config.heads, "image", config.width // config.heads)
-    return ImageAttention(graph, graph.input(f"keys_{number}", shape), graph.input(f"values_{number}", shape))
+    keys, values = graph.input(f"keys_{number}", shape), graph.input(f"values_{number}", shape)
+    shares = graph.op("Softmax", scores(graph, queries, keys), axis=-1)
+    return shares, graph.op("MatMul", shares, values)
 
 
 def retention(graph: Graph, heads: Heads, distance: str, decay: LayerDecay) -> str:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset
 
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DataError
@@ -93,7 +92,7 @@ class BatchConfig:
         check_positive(self, "pixels", "lines", "max_columns", "chunk", table="batches")
 
 
-class Batches(Dataset[list[Batch]]):
+class Batches:
     """An endless sequence of batches. Item i holds samples i * chunk to (i + 1) * chunk, in shuffled batches.
 
     An item depends only on its number and the seed of the mixture, so processes can divide the items among them.

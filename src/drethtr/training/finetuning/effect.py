@@ -60,7 +60,7 @@ class Forgotten:
     def between(cls, start: Model, trained: Model, samples: Sequence[Sample], device: str, threads: int | None) -> Self:
         """Read old lines with both models."""
         before, after = (errors_on(model, samples, device, threads) for model in (start, trained))
-        pages, names = pages_of(samples), [sample.set for sample in samples]
+        pages, names = list(map(page_of, samples)), [sample.set for sample in samples]
         sets = paired_by(names, sorted(set(names)), before, after, pages)
         ordered = sorted(sets, key=lambda change: -change.difference)
         return cls(paired(before, after, pages, name="CER"), tuple(ordered))
@@ -70,11 +70,6 @@ def errors_on(model: Model, samples: Sequence[Sample], device: str, threads: int
     """The errors of a model on each line, read with its default strategy."""
     lines = read_lines(Recognizer(model, device=device, threads=threads), samples)
     return [line.counts for line in lines]
-
-
-def pages_of(samples: Sequence[Sample]) -> list[str]:
-    """The page of each line, "" if unknown."""
-    return list(map(page_of, samples))
 
 
 def compared(

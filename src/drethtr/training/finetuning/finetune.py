@@ -20,7 +20,7 @@ from drethtr.base.files import atomic_write, make_folders, remove_unfinished
 from drethtr.base.links import refuse_link
 from drethtr.base.locks import claimed
 from drethtr.datasets.parquet import store_parquet
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.metrics import Counts
 from drethtr.evaluation.reading import to_read
 from drethtr.network.backend import network_of
@@ -40,7 +40,6 @@ from drethtr.training.finetuning.effect import (
     compared,
     errors_on,
     learning_curve,
-    pages_of,
 )
 from drethtr.training.finetuning.interpolation import (
     choose_interpolation,
@@ -124,7 +123,7 @@ def finetune(material: Material, output: Path, place: Workplace) -> Outcome:
     """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter."""
     folds = material.folds()
     lines = [line for fold in folds for line in fold.parts.validation]
-    pages = pages_of(lines)
+    pages = list(map(page_of, lines))
     place.report(f"reading {len(lines):,} lines with the starting model")
     before = [count for fold in folds for count in errors(fold, material.start, place)]
     readers = list(readers_of(folds, place))
@@ -343,7 +342,7 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
         model, _ = as_saved(material, material.first_lines(share), train_share(material, share, place), place)
         fewer.append(errors(material, model, place))
     lines = [len(material.first_lines(share)) for share in SHARES]
-    return learning_curve(lines, [*fewer, after], pages_of(material.parts.validation))
+    return learning_curve(lines, [*fewer, after], list(map(page_of, material.parts.validation)))
 
 
 def clear(folder: Path) -> None:

@@ -215,10 +215,10 @@ def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed
     pages = shuffled_pages(kept, seed)
     if given:
         refused: Counter[str] = Counter()
-        chosen_by = tuple(usable(given, refused))
-        if not chosen_by:
+        validation = tuple(usable(given, refused))
+        if not validation:
             raise DataError(f"none of the {len(given)} validation lines can be used{reasons(refused)}")
-        return parts_of(joined(pages), chosen_by, left_out + refused)
+        return parts_of(joined(pages), validation, left_out + refused)
     # Whole pages, or the model would have seen the hand and the paper of its validation lines.
     chosen = choose(pages, len(kept))
     if chosen is None:  # a few long pages, each with too large a share of the lines
@@ -321,10 +321,10 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
         raise DataError(
             f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"
         )
-    chosen_by = readable(parts.validation, preparation, left_out)
-    if parts.validation and not chosen_by:
+    validation = readable(parts.validation, preparation, left_out)
+    if parts.validation and not validation:
         raise DataError(f"none of the {len(parts.validation)} validation lines is short enough to be read")
-    return replace(parts, train=tuple(kept), validation=tuple(chosen_by), left_out=left_out)
+    return replace(parts, train=tuple(kept), validation=tuple(validation), left_out=left_out)
 
 
 def readable(samples: Sequence[Sample], preparation: Preparation, left_out: Counter[str]) -> list[Sample]:

@@ -72,11 +72,11 @@ def split(data: Sequence[str], validation: Sequence[str], images: Path | None = 
     pages = described(data, images)
     names = sorted(pages.values())
     if validation:
-        chosen_by = described(validation, images)
-        if both := pages.keys() & chosen_by.keys():
+        given = described(validation, images)
+        if both := pages.keys() & given.keys():
             name = min(pages[place] for place in both)
             raise DataError(f"{name} is both in DATA and in --validation; leave it out of one of them")
-        return names, sorted(chosen_by.values())
+        return names, sorted(given.values())
     if len(names) < MIN_PAGES:
         raise DataError(f"{counted(len(names), 'page')} with lines; correct at least {MIN_PAGES}, better 20")
     ordered = [name for members in collections_of(names).values() for name in sorted(members)]
@@ -144,10 +144,11 @@ def finetune_layout(
             make_marked(folder)
         total = samples or min(CROPS * len(train), MAX_CROPS)
         place = None if images is None else str(images)
-        chosen_by = PagesValidation(paths=tuple(map(escape, held)), images=place, every=max(1, total // VALIDATIONS))
         run = LayoutRun(
             train=(Marked(paths=tuple(map(escape, train)), images=place),),
-            validation=chosen_by,
+            validation=PagesValidation(
+                paths=tuple(map(escape, held)), images=place, every=max(1, total // VALIDATIONS)
+            ),
             samples=total,
             start=str(start) if start is not None else None,
             optimizer=OptimizerConfig(learning_rate=RATE, warm_up=min(100, total // 10)),

@@ -19,18 +19,17 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 from drethtr.base.locks import claimed
 from drethtr.evaluation.layout import figures_of
-from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
+from drethtr.evaluation.whole_pages import find_and_compare
 from drethtr.layout.network import SHIPPED, TEXT, LineModel, load_lines, save_lines
 from drethtr.network.detector import Detector
 from drethtr.network.weights import fit
 from drethtr.pages.segmentation import DetectedLines
-from drethtr.pages.source import Original
 from drethtr.training.devices import Devices
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.stream import as_it_is, beginnings, stream
 from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, Crops
 from drethtr.training.layout.run import LayoutLoss, LayoutRun, PagesValidation
-from drethtr.training.layout.sources import check_apart, pages_digest
+from drethtr.training.layout.sources import check_apart, pages_by_collection, pages_digest
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_finished, refuse_old_run
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
@@ -222,10 +221,8 @@ class PagesValidator:
     """Finds the lines of the validation pages with the averaged weights, and keeps the best."""
 
     def __init__(self, wanted: PagesValidation, output: Path) -> None:
-        originals = open_references(wanted.paths, texts=False, images=wanted.images)
-        found = {str(original.description): original for original in originals}
-        chosen = [name for names in collections_of(list(found)).values() for name in sorted(names)[: wanted.pages]]
-        self.pages: list[Original] = [found[name] for name in chosen]
+        collections = pages_by_collection(wanted.paths, wanted.images).values()
+        self.pages = [page for pages in collections for page in pages[: wanted.pages]]
         self.output = output
 
     def digest(self) -> str:

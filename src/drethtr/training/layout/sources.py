@@ -43,17 +43,21 @@ class Marked(MarkedSource):
         Raises:
             DataError: if a file cannot be used, or no page is left.
         """
-        originals = open_references(self.paths, texts=False, images=self.images)
-        found = {str(original.description): original for original in originals}
         supplies = [
-            (len(names) ** self.balance, MarkedSupply(name, tuple(found[key] for key in sorted(names))))
-            for name, names in sorted(collections_of(list(found)).items())
+            (len(pages) ** self.balance, MarkedSupply(name, tuple(pages)))
+            for name, pages in sorted(pages_by_collection(self.paths, self.images).items())
             if name not in self.without
         ]
         if not supplies:
             raise DataError(f"no pages left in {', '.join(self.paths)}")
         total = sum(weight for weight, _ in supplies)
         return [(weight / total, supply) for weight, supply in supplies]
+
+
+def pages_by_collection(paths: Sequence[str], images: str | None) -> dict[str, list[Original]]:
+    """The pages with lines in PAGE and ALTO files, by collection, sorted by the names of their files."""
+    found = {str(page.description): page for page in open_references(paths, texts=False, images=images)}
+    return {name: [found[file] for file in sorted(files)] for name, files in collections_of(list(found)).items()}
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,9 @@ class Among:
     @classmethod
     def of(cls, own: SearchResults, lines: LabeledLines, *others: IndexedLines) -> "Among":
         """The queries of a search on its lines and on others."""
-        relevant = [np.stack([more.containing(query) for query in own.queries]) for more in others]
-        chances = [np.stack([more.chances(query) for query in own.queries]) for more in others]
-        every = np.hstack([own.relevant, *relevant]), np.hstack([own.chances, *chances])
-        return cls(lines, others, own.queries, *every)
+        every = [own, *(more.search(own.queries) for more in others)]
+        relevant, chances = (np.hstack([getattr(one, part) for one in every]) for part in ("relevant", "chances"))
+        return cls(lines, others, own.queries, relevant, chances)
 
     def leaving_out(self, gone: IndexedLines) -> "Among":
         """The queries on all lines but some of the others."""
@@ -168,7 +167,7 @@ def figures_of(
 ) -> SetFigures:
     """Evaluate all methods on the lines of a set, and the search also among others."""
     queries = queries_of(lines, model)
-    results = lines.search(queries)
+    results = lines.indexed.search(queries)
     methods = {
         "exact": exact_scores(queries, lines),
         "fuzzy": fuzzy_scores(queries, lines, weights.fuzzy),
@@ -299,7 +298,7 @@ def fit_search(
         )
     among = {}
     for name, of_set in sets.items():
-        results = of_set.search(queries_of(of_set, model))
+        results = of_set.indexed.search(queries_of(of_set, model))
         among[name] = Among.of(results, of_set, *others_of(name, sets, others))
     judged = {}
     for name, of_set in sets.items():

@@ -92,15 +92,13 @@ class IndexedLines:
         """The bytes of their posteriors in an index."""
         return sum(len(lines.content) for lines in self.packed)
 
-    def chances(self, query: str) -> Floats:
-        """(L,) the sum over all readings of each line that contain a word."""
+    def search(self, queries: Sequence[str]) -> "SearchResults":
+        """Search these lines for at least one word."""
         # Without wildcards, since words are drawn from texts, where a question mark is not a pattern.
-        automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
-        return probabilities(self.packed, automaton)[:, 0]
-
-    def containing(self, query: str) -> Booleans:
-        """(L,) whether each line contains a word."""
-        return np.array([query in words for words in self.words], dtype=np.bool_)
+        automata = [automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED) for query in queries]
+        chances = np.stack([probabilities(self.packed, automaton)[:, 0] for automaton in automata])
+        relevant = np.array([[query in words for words in self.words] for query in queries], dtype=np.bool_)
+        return SearchResults(queries, relevant.reshape(len(queries), len(self)), chances)
 
 
 def folded_words(text: str) -> list[str]:
@@ -185,12 +183,6 @@ class LabeledLines:
         for place, sample in enumerate(self.samples):
             places[sample.set].append(place)
         return {name: self.of(some) for name, some in sorted(places.items())}
-
-    def search(self, queries: Sequence[str]) -> SearchResults:
-        """Search these lines."""
-        relevant = np.array([[query in words for words in self.truths] for query in queries], dtype=np.bool_)
-        chances = np.stack([self.indexed.chances(query) for query in queries])
-        return SearchResults(queries, relevant.reshape(len(queries), len(self)), chances)
 
 
 LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
