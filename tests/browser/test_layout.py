@@ -110,6 +110,27 @@ def test_a_stroke_that_the_browser_takes_over_changes_nothing(open_layout):
     assert sum(url.endswith("/layout") for url in asked) == 1
 
 
+@pytest.mark.parametrize("screen", ["", "/layout"])
+def test_the_scan_stays_under_two_fingers(screen, site, open_tab):
+    tab = open_tab(f"{address_of(site, 'a.png')}{screen}")
+    for _ in range(5):
+        tab.get_by_label("Zoom in").click()
+    box, scan = tab.locator(".frame").bounding_box(), tab.locator(".turned img")
+    left, right, y = box["x"] + 200, box["x"] + 400, box["y"] + 200
+    fingers = tab.context.new_cdp_session(tab)
+
+    def touch(kind, *columns):
+        points = [{"x": x, "y": y, "id": number} for number, x in enumerate(columns)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    before = scan.bounding_box()["x"]
+    touch("touchStart", left)
+    touch("touchStart", left, right)
+    touch("touchMove", left - 5, right)
+    assert abs(scan.bounding_box()["x"] - before) < 100  # the zoom of the pinch, not a jump from finger to finger
+    touch("touchEnd")
+
+
 def test_a_register_of_140_fragments_becomes_rows_in_twelve_actions(tmp_path, tiny_path, open_tab):
     path = put_register(tmp_path / "scans")
     with served(tmp_path / "scans", tiny_path) as site:

@@ -152,6 +152,16 @@ def test_a_history_is_not_begun_again_through_a_link(tmp_path):
     journal.close()
 
 
+def test_a_step_of_a_foreign_history_ends_with_its_last_change(tmp_path):
+    journal = Journal.open(tmp_path)
+    journal.add("p", [Change("l", "text", None, "before")], b"")
+    journal.add("p", [Change("l", "undo", "before")], b"", of=1)
+    journal.database.execute("UPDATE step SET last = 1000000000000")
+    steps = journal.steps("p")
+    assert journal.changed_by_persons("p", steps[0], steps) == set()
+    journal.close()
+
+
 def test_a_statement_without_end_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.base.database.STEPS", 50_000)
     journal = Journal.open(tmp_path)

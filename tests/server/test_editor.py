@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 from edited_folders import put_index, put_page
+from PIL import Image
 from starlette.testclient import TestClient
 from waiting import until
 
@@ -178,6 +179,12 @@ def test_pictures(client, page, line):
 def test_after_an_upgrade_no_script_of_before_is_used(client, path):
     """Without a rule, browsers keep a file for a tenth of its age."""
     assert client.get(path).headers["Cache-Control"] == "no-cache"
+
+
+def test_a_scan_longer_than_a_jpeg_can_be_is_shown_smaller(client, page, tmp_path):
+    Image.new("L", (70_000, 30)).save(tmp_path / "scans" / "a.png")
+    shown = client.get(f"/api/pages/{page}/image.jpg")
+    assert shown.status_code == 200 and Image.open(BytesIO(shown.content)).width == 65_500
 
 
 def test_a_scan_that_says_to_be_huge_is_refused(client, page, tmp_path):

@@ -40,7 +40,7 @@ def is_url(name: str) -> bool:
 
 def is_address(name: str) -> bool:
     """Whether a name is an HTTP or HTTPS URL, in any case and with spaces around it, as copied from a browser."""
-    return name.strip().lower().startswith(("https://", "http://"))
+    return name.strip().lower().startswith(WEB_SCHEMES)
 
 
 def as_address(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,20 +28,13 @@ MAX_ROWS = 1 << 48
 """Rows that an input may have; more would not fit into an index."""
 
 
-class BatchIndex(NamedTuple):
-    """The numbers of rows added, and of parts already in the index."""
-
-    rows: int
-    known: int
-
-
 def is_batch(folder: str) -> bool:
     """Whether a folder contains the results of a batch."""
     return (Path(folder) / JOB).is_file()
 
 
-def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex:
-    """Add new and changed parts of a batch to an index, and remove those that are gone.
+def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> int:
+    """Add new and changed parts of a batch to an index, and remove those that are gone; returns the rows added.
 
     It may be interrupted at any time, and repeated while the batch continues.
 
@@ -50,7 +43,7 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
     """
     results, job = open_results(folder)
     about = {name: job[name] for name in ABOUT} | {"lines": "batch"}
-    rows = known = 0
+    rows = 0
     with Store.write(path, about, rebuild=rebuild) as store:
         before = store.states()
         digests = {state.digest for state in before.values()}
@@ -59,7 +52,6 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
             digest = blake2b(results.part(part), digest_size=16).digest()
             there.add(digest)
             if digest in digests:
-                known += 1
                 continue
             with store.writing():
                 for key, lines, posteriors in pages_of(folder, part):
@@ -69,7 +61,7 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
             for key, state in store.states().items():
                 if state.digest not in there:
                     store.remove(key)
-    return BatchIndex(rows, known)
+    return rows
 
 
 def open_results(folder: str) -> tuple[Output, dict[str, Any]]:

@@ -122,7 +122,7 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
         )
     added = index_batch(inputs[0], output, rebuild=rebuild)
     with Store.read(output) as store:
-        echo(f"{output}: {counted(store.size()[1], 'line')}; {added.rows:,} added now")
+        echo(f"{output}: {counted(store.size()[1], 'line')}; {added:,} added now")
 
 
 def update(target: Target | None, output: Path) -> None:

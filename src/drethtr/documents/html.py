@@ -67,7 +67,8 @@ def line_html(line: ShownLine) -> str:
     parts = line.text.parts
     words = "".join(escape(part) if word is None else word_html(word) for part, word in parts[:MAX_PARTS])
     rest = " …" * (len(parts) > MAX_PARTS)
-    flags = "".join(f' <small style="color:#c25e00"><i>{escape(str(flag))}</i></small>' for flag in line.text.flags)
+    color = f"color:#{UNDERLINE}"
+    flags = "".join(f' <small style="{color}"><i>{escape(str(flag))}</i></small>' for flag in line.text.flags)
     return f'<div style="margin-bottom:0.6em">{strip_html(line)}<div>{words}{rest}{flags}</div></div>'
 
 

@@ -91,16 +91,20 @@ class Change:
 class Step:
     """What was done to a page in one go.
 
-    number, last  the numbers of its first and of its last change
-    of            the number of the step that it undoes or redoes
-    undone        whether it was undone, and not redone
+    number  the number of its first change
+    of      the number of the step that it undoes or redoes
+    undone  whether it was undone, and not redone
     """
 
     number: int
-    last: int
     of: int | None
     changes: tuple[Change, ...]
     undone: bool = False
+
+    @property
+    def end(self) -> int:
+        """The number of the first change after it."""
+        return self.number + len(self.changes)
 
     @property
     def action(self) -> str:
@@ -234,14 +238,14 @@ class Journal:
         columns = "line, action, old, new, status, who, model, time"
         # Numbers as texts, since `texts` leaves out rows with anything else.
         statement = (
-            f"SELECT CAST(first AS TEXT), CAST(last AS TEXT), CAST(of AS TEXT), {columns} FROM change "
+            f"SELECT CAST(first AS TEXT), CAST(of AS TEXT), {columns} FROM change "
             "JOIN (SELECT first, last, of FROM step WHERE page = ? ORDER BY first DESC LIMIT ?) "
             "ON number BETWEEN first AND last ORDER BY number"
         )
-        found: dict[tuple[int, int, int | None], list[Change]] = {}
+        found: dict[tuple[int, int | None], list[Change]] = {}
         with suppress(ValueError, TypeError):  # values that are not numbers, in a foreign journal
-            for first, last, of, *values in self.texts(statement, (page_id, MAX_CHANGES)):
-                key = int(first), int(last), None if of is None else int(of)
+            for first, of, *values in self.texts(statement, (page_id, MAX_CHANGES)):
+                key = int(first), None if of is None else int(of)
                 found.setdefault(key, []).append(Change(*values))
         steps = [Step(*key, tuple(changes)) for key, changes in found.items()]
         last = {step.of: step.action for step in steps if step.of is not None}
@@ -258,16 +262,16 @@ class Journal:
     def changed_by_persons(self, page_id: str, step: Step, steps: Sequence[Step]) -> set[str]:
         """The lines that persons have changed after a step of a page, but not by it or by what was undone since."""
         statement = (
-            "SELECT DISTINCT line FROM change WHERE page = ? AND number > ? AND model IS NULL "
+            "SELECT DISTINCT line FROM change WHERE page = ? AND number >= ? AND model IS NULL "
             "AND number NOT IN (SELECT value FROM json_each(?))"
         )
         void = [
             number
             for one in steps
             if one.of == step.number or ((one.of or one.number) > step.number and not is_in_force(one, steps))
-            for number in range(one.number, one.last + 1)
+            for number in range(one.number, one.end)
         ]
-        return {line for (line,) in self.texts(statement, (page_id, step.last, json.dumps(void)))}
+        return {line for (line,) in self.texts(statement, (page_id, step.end, json.dumps(void)))}
 
     def earlier_texts(self, page_id: str) -> dict[str, str]:
         """The texts of the lines of a page before their last change, if that left them without text."""

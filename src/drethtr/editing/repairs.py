@@ -18,7 +18,7 @@ from drethtr.editing.places import as_read, box_as_read, crossings, neighbor_bef
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.editing.status import status_of
 from drethtr.layout.finder import FoundLine
-from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
+from drethtr.layout.order import LinePosition, gutter, in_rows, level, rows_of, typical_angle
 
 MIDDLE = (0.3, 0.7)
 """Where the fold of an opening may be, relative to the width of the scan."""
@@ -262,23 +262,15 @@ class Table(Action):
                 for line in lines
                 for x, y in [middle_of(line, quarters)]
             }
-        rows = in_table_rows(positions(lines))
+        rows = rows_of(positions(lines), is_in_table_row)
         return {lines[one.number].id: number for number, row in enumerate(rows) for one in row}
 
 
-def in_table_rows(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
-    """Rows from top to bottom: lines stand in the row of which they are near the middle."""
-    rows: list[list[LinePosition]] = []
-    for place in sorted(places, key=lambda place: place.row):
-        last = rows[-1] if rows else []
-        # More tolerant than `order.is_beside`: the person says that this is a table, so there must be rows.
-        if last and place.row - float(np.mean([one.row for one in last])) < 0.6 * min(
-            place.height, *(one.height for one in last)
-        ):
-            last.append(place)
-        else:
-            rows.append([place])
-    return [sorted(row, key=lambda place: place.left) for row in rows]
+def is_in_table_row(place: LinePosition, row: Sequence[LinePosition]) -> bool:
+    """Whether a line stands near the middle of a row."""
+    # More tolerant than `order.is_beside`: the person says that this is a table, so there must be rows.
+    height = min(one.height for one in (place, *row))
+    return place.row - float(np.mean([one.row for one in row])) < 0.6 * height
 
 
 def middle_of(line: TextLine, quarters: int = 0) -> tuple[float, float]:

@@ -28,8 +28,9 @@ THUMBNAIL = 240
 MAX_STRIP_HEIGHT = 160
 """Largest height of the picture of a line, in pixels."""
 
-QUALITY, MAX_UNCHANGED = 85, 64 << 20
-"""JPEG quality of new images; a scan that is a JPEG of at most this many bytes is sent unchanged."""
+QUALITY, MAX_SIDE, MAX_UNCHANGED = 85, 65_500, 64 << 20
+"""JPEG quality of new images, and the longest side that JPEG can have; a scan that is a JPEG of at most this many bytes
+is sent unchanged."""
 
 PAGES_KEPT = 3  # of up to 89 MB each, see `images/decode.py`
 LARGE_KEPT = 8  # of some MB each: the pages around the one that is open
@@ -222,7 +223,8 @@ def strip_picture(line: Line) -> bytes:
 
 
 def jpeg(image: Image.Image) -> bytes:
-    """An image as JPEG."""
+    """An image as JPEG, reduced if it is too long for one; the page scales it to the size of its scan."""
     file = BytesIO()
+    image.thumbnail((MAX_SIDE, MAX_SIDE))
     (image if image.mode in ("L", "RGB") else image.convert("RGB")).save(file, "JPEG", quality=QUALITY)
     return file.getvalue()

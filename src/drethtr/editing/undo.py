@@ -113,8 +113,8 @@ class Difference:
         frame, now = taken_apart(file)
         present = frame
         parts: dict[Part, str | None] = {**now}
-        merged_lines = list[str]()
-        # A part equal to `before` becomes `after`, and one equal to `after` stays; any other is merged or refused.
+        earlier = dict[Part, str]()  # of the lines that are merged
+        # A part equal to `old` becomes `new`, and one equal to `new` stays; any other is merged or refused.
         for (kind, id), (old, new) in self.parts.items():
             have = parts.get((kind, id))
             if have == old or (kind == LINE and is_read(id)):
@@ -124,7 +124,7 @@ class Difference:
                 if merged is None:
                     raise DataError(f"line {id!r} was changed since; undo that first")
                 parts[kind, id] = merged
-                merged_lines.append(id)
+                earlier[kind, id] = str(old)
         if self.frame is not None and frame != self.frame[1]:
             old_frame, new_frame = self.frame
             found = new_frame if frame == old_frame else merge(str(old_frame), frame, str(new_frame), TAGS)
@@ -132,8 +132,8 @@ class Difference:
                 raise DataError("the order or the regions were changed since; undo that first")
             frame = found
         made = file.replaced(assembled(frame, {key: part for key, part in parts.items() if part is not None}))
-        for id in merged_lines:
-            left = file.replaced(assembled(present, {**now, (LINE, id): str(self.parts[LINE, id][0])}))
+        left = file.replaced(assembled(present, now | earlier)) if earlier else file
+        for _, id in earlier:
             if is_nobodys(*(one.line(id) for one in (left, file, made))):
                 raise DataError(f"line {id!r} was changed since; undo that first")
         return made

@@ -74,11 +74,16 @@ def outline(page: Line, ridges: Sequence[Ridge], scale: float) -> list[FoundLine
         return []
     thickness = float(np.median([ridge.thickness for ridge in ridges]))
     factor = min(1.0, CORE * scale / thickness)
-    size = tuple(max(1, round(length * factor)) for length in reversed(page.shape))
-    ink = ink_of(np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BOX)))
+    ink = ink_of(reduced(page, factor, Image.Resampling.BOX))
     ridges = [rescale(ridge, factor / scale) for ridge in ridges]
     owners = territories(ridges, ink.shape)
     return [line_of(surround(ridge, number, ink, owners), ridge, factor) for number, ridge in enumerate(ridges)]
+
+
+def reduced(page: Line, scale: float, by: Image.Resampling) -> Line:
+    """The page at `scale` times its size."""
+    height, width = (max(1, round(length * scale)) for length in page.shape)
+    return np.asarray(Image.fromarray(page).resize((width, height), by))
 
 
 def ink_of(picture: Line) -> Line:

@@ -13,7 +13,7 @@ from drethtr.base.arrays import Booleans, Floats
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
 from drethtr.layout.finder import Finder, FoundLine
-from drethtr.layout.outline import ink_of, outline
+from drethtr.layout.outline import ink_of, outline, reduced
 from drethtr.layout.ridge import Ridge
 
 # Not tuned: pages that are not clean and straight need the network. On a page of 35 lines this finds 145, most of them
@@ -50,8 +50,7 @@ class Projection(Finder):
     def find(self, page: Line) -> list[FoundLine]:
         """The lines that run horizontally."""
         scale = min(1.0, self.side / max(page.shape))
-        size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
-        ink = ink_of(np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BOX)))
+        ink = ink_of(reduced(page, scale, Image.Resampling.BOX))
         dark = ink > max(DARK, DARK_SHARE * float(np.quantile(ink, 0.99)))
         slope = find_slope(dark)
         level = shear(dark, slope)

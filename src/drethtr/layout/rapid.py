@@ -18,7 +18,7 @@ from drethtr.images.line import Line
 from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, Layout, Role
 from drethtr.layout.network import COARSE, MULTIPLE, SHIPPED, Map, Maps, look_at, open_lines
-from drethtr.layout.outline import outline
+from drethtr.layout.outline import outline, reduced
 from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, typical_slope, weighted_median
 from drethtr.layout.rules import find_rules, folds_among
 from drethtr.layout.turn import turn_line
@@ -106,7 +106,7 @@ class RapidDetector(Finder):
         is_up = [core.runs_up or (core.is_short and mostly_up) for core in cores]
         across = [core.ridge for core, up in zip(cores, is_up, strict=True) if not up]
         upward = [core.turned for core, up in zip(cores, is_up, strict=True) if up]
-        picture = reduced(page, scale)
+        picture = reduced(page, scale, Image.Resampling.BILINEAR)
         usual = usual_thickness(cores) if cores else 1.0
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
         # Rules first: they cut lines that the network has merged; only then is it known which pieces end at the edge of
@@ -156,15 +156,9 @@ class Core(NamedTuple):
         return min(self.ridge.thickness, self.turned.thickness)
 
 
-def reduced(page: Line, scale: float) -> Line:
-    """The page at `scale` times its size."""
-    size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
-    return np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
-
-
 def cores_at(page: Line, scale: float, network: Session) -> tuple[list[Core], Maps]:
     """The cores at `scale` times the size of the page, without dust and those that have no ink, and the maps."""
-    picture = reduced(page, scale)
+    picture = reduced(page, scale, Image.Resampling.BILINEAR)
     maps = look_at(picture, network)
     cores = list(find_cores(maps, picture))
     least = THINNEST * usual_thickness(cores) if cores else 0.0

@@ -146,7 +146,8 @@ class Original:
         """After reading, what was used differently from what its files say: images, outlines, single values."""
         if isinstance(self.source, VolumePage):
             yield from self.source.remarks
-        if self.redrawn(page):
+        auto = self.has_lines and self.outlines is Outlines.AUTO
+        if auto and misdrawn([GivenLine.of(line) for line in page.lines]):
             yield f"{self.name}: outlines that are slivers or bands are redrawn; --outlines given keeps them"
         yield from self.odd_values(page)
 
@@ -156,12 +157,6 @@ class Original:
             yield f"{as_given(oddity)}; this is left out"
         if (more := len(page.oddities) - SHOWN) > 0:
             yield f"{self.name}: {more:,} more such values are left out"
-
-    def redrawn(self, page: Page) -> int:
-        """The number of given lines of a page whose outlines were not used, but redrawn."""
-        if not self.has_lines or self.outlines is not Outlines.AUTO:
-            return 0
-        return len(misdrawn([GivenLine.of(line) for line in page.lines]))
 
     def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.

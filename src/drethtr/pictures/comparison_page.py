@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-import numpy as np
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
@@ -120,7 +119,7 @@ def line_part(line: ComparedLine) -> str:
     """The image of a line above its text and both readings."""
     text, a, b = line.sample.text, line.a.reading, line.b.reading
     return (
-        f'<div class="line"><img src="{jpeg_uri(Image.fromarray(np.asarray(line.sample.line())), MAX_SIZE)}" alt="">'
+        f'<div class="line"><img src="{jpeg_uri(Image.fromarray(line.sample.line()), MAX_SIZE)}" alt="">'
         f'<p><span class="who">text</span>{escape(text)}</p>'
         f'<p><span class="who">A, {line.edits_a}</span>{marked(text, a.text)}</p>'
         f'<p><span class="who">B, {line.edits_b}</span>{marked(text, b.text)}</p>'

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterable
+from unicodedata import category
 
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, all_lines, finding_if
-from drethtr.datasets.sample import Sample
 from drethtr.datasets.text_files import is_quoted
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.normalize import for_scoring, is_invisible, marks_in, visible
@@ -35,6 +36,21 @@ RARE = 3
 """Characters that occur less often than this in training are hardly learned."""
 
 
+def parts_in(splits: Splits, find: Callable[[str], Iterable[str]]) -> tuple[list[Row], Counter[str]]:
+    """The lines in whose texts `find` finds something, and how often it finds each part of a text."""
+    rows, counts = [], Counter[str]()
+    for sample in all_lines(splits):
+        if found := list(find(sample.text)):
+            rows.append(Row(sample.key))
+            counts.update(found)
+    return rows, counts
+
+
+def code_points(counts: Counter[str]) -> str:
+    """The code points of the most frequent characters, with their counts."""
+    return " ".join(f"U+{ord(character):04X}×{number}" for character, number in counts.most_common(8))
+
+
 def empty_texts(splits: Splits) -> list[Finding]:
     """Find lines without text: training on them teaches the model to write nothing."""
     rows = [Row(sample.key) for sample in all_lines(splits) if not sample.text.strip()]
@@ -43,26 +59,19 @@ def empty_texts(splits: Splits) -> list[Finding]:
 
 def damaged_texts(splits: Splits) -> list[Finding]:
     """Find line breaks, control characters and encoding errors; private-use characters are only a note."""
-    every = all_lines(splits)
-    broken = [Row(sample.key) for sample in every if REPLACEMENT in sample.text or has(sample, ("Cc", "Cs"))]
-    private = Counter(c for sample in every for c in sample.text if unicodedata.category(c) in ("Co", "Cn"))
-    rows = [Row(sample.key) for sample in every if has(sample, ("Co", "Cn"))]
-    shown = " ".join(f"U+{ord(character):04X}×{number}" for character, number in private.most_common(8))
+    broken, _ = parts_in(splits, lambda text: [c for c in text if c == REPLACEMENT or category(c) in ("Cc", "Cs")])
+    private, counts = parts_in(splits, lambda text: [c for c in text if category(c) in ("Co", "Cn")])
+    message = f"private-use characters, which no standard defines: {code_points(counts)}"
     return [
         *finding_if(Severity.ERROR, "damaged text", "texts with line breaks, control characters or U+FFFD", broken),
-        *finding_if(
-            Severity.WARNING, "private characters", f"private-use characters, which no standard defines: {shown}", rows
-        ),
+        *finding_if(Severity.WARNING, "private characters", message, private),
     ]
 
 
 def invisible_characters(splits: Splits) -> list[Finding]:
     """Find invisible characters, such as soft hyphens and zero-width spaces; drethtr leaves them out."""
-    every = all_lines(splits)
-    counts = Counter(character for sample in every for character in unseen(sample.text))
-    rows = [Row(sample.key) for sample in every if unseen(sample.text)]
-    shown = " ".join(f"U+{ord(character):04X}×{number}" for character, number in counts.most_common(8))
-    message = f"invisible characters, which drethtr leaves out and other tools count as letters: {shown}"
+    rows, counts = parts_in(splits, unseen)
+    message = f"invisible characters, which drethtr leaves out and other tools count as letters: {code_points(counts)}"
     return finding_if(Severity.WARNING, "invisible characters", message, rows)
 
 
@@ -92,17 +101,10 @@ def quoted_cells(splits: Splits) -> list[Finding]:
 
 def escaped_characters(splits: Splits) -> list[Finding]:
     """Find texts such as `Hoffmann &amp; Söhne`, which were escaped twice on their way into XML or HTML."""
-    every = all_lines(splits)
-    counts = Counter(found for sample in every for found in ESCAPED.findall(sample.text))
-    rows = [Row(sample.key) for sample in every if ESCAPED.search(sample.text)]
+    rows, counts = parts_in(splits, ESCAPED.findall)
     shown = ", ".join(f"{escape} ×{number}" for escape, number in counts.most_common(8))
     message = f"texts with characters that are still escaped, as in XML or HTML; unescape them: {shown}"
     return finding_if(Severity.WARNING, "escaped characters", message, rows)
-
-
-def has(sample: Sample, categories: tuple[str, ...]) -> bool:
-    """Whether a text contains a character of the given Unicode categories."""
-    return any(unicodedata.category(character) in categories for character in sample.text)
 
 
 def normal_forms(splits: Splits) -> list[Finding]:
@@ -125,12 +127,7 @@ def normal_forms(splits: Splits) -> list[Finding]:
 
 def mixed_scripts(splits: Splits) -> list[Finding]:
     """Find words with letters of two scripts, usually a Cyrillic or Greek look-alike in a Latin word."""
-    rows, words = [], Counter[str]()
-    for sample in all_lines(splits):
-        mixed = [word for word in sample.text.split() if len(scripts_of(word)) > 1]
-        words.update(mixed)
-        if mixed:
-            rows.append(Row(sample.key))
+    rows, words = parts_in(splits, lambda text: [word for word in text.split() if len(scripts_of(word)) > 1])
     shown = ", ".join(f"{word} ({spelled(word)})" for word, _ in words.most_common(5))
     return finding_if(Severity.WARNING, "mixed scripts", f"words of two scripts: {shown}", rows)
 
@@ -220,9 +217,7 @@ def alphabets(splits: Splits) -> list[Finding]:
 
 def right_to_left_letters(splits: Splits) -> list[Finding]:
     """Find letters that are written from right to left, which models do not learn."""
-    every = all_lines(splits)
-    counts = Counter(letter for sample in every for letter in right_to_left(sample.text))
-    rows = [Row(sample.key) for sample in every if right_to_left(sample.text)]
+    rows, counts = parts_in(splits, right_to_left)
     return finding_if(Severity.WARNING, "right to left", f"{NOT_LEARNED}: {listed(counts)}", rows)
 
 

@@ -20,7 +20,7 @@ from drethtr.documents.alto.writer import Style, add_block, add_shape, labels_of
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import TABLE, Region, TextLine
-from drethtr.documents.points import Box, box_around, flat_polygon, written
+from drethtr.documents.points import Box, Points, box_around, flat_polygon, written
 from drethtr.documents.transcription import Review, Tag
 
 KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
@@ -138,15 +138,18 @@ class ALTOEditor(Editor):
         return self.splicer.insert(root, before[-1] if before else None, [group])
 
     def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        for name, value in place(box_around(line.polygon or line.baseline or ())).items():
-            yield self.splicer.set_attribute(element, name, value)
+        yield from self.set_outline(element, line.polygon or line.baseline, line.polygon)
         yield self.splicer.set_attribute(element, "BASELINE", written(line.baseline) if line.baseline else None)
+
+    def set_outline(self, element: Element, inside: Points | None, polygon: Points | None) -> Iterator[Edit]:
+        """Replace the box of a line or region by the one around points, and its polygon."""
+        for name, value in place(box_around(inside or ())).items():
+            yield self.splicer.set_attribute(element, name, value)
         yield from map(self.splicer.remove, element.all("Shape"))
-        if line.polygon:
-            prefix = prefix_of(element)
-            shape = ET.Element(f"{prefix}Shape")
-            ET.SubElement(shape, f"{prefix}Polygon", POINTS=written(line.polygon))
-            yield self.splicer.insert(element, None, [shape])
+        if polygon:
+            parent = ET.Element("")
+            add_shape(parent, polygon, prefix_of(element))
+            yield self.splicer.insert(element, None, list(parent))
 
     def new_line(self, line: TextLine) -> ET.Element:
         prefix = prefix_of(self.markup.root)
@@ -217,13 +220,7 @@ class ALTOEditor(Editor):
                 own = [*kept, *(tags[label] for label in labels_of(new))]
                 yield self.splicer.set_attribute(element, "TAGREFS", " ".join(own) or None)
             if new.polygon != old.polygon:
-                for name, value in place(box_around(new.polygon or ())).items():
-                    yield self.splicer.set_attribute(element, name, value)
-                yield from map(self.splicer.remove, element.all("Shape"))
-                shape = ET.Element("")
-                add_shape(shape, new.polygon, prefix_of(element))
-                if len(shape):
-                    yield self.splicer.insert(element, None, list(shape))
+                yield from self.set_outline(element, new.polygon, new.polygon)
 
     def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
         """By the reading order of the file; without one, blocks move, if none is in another.

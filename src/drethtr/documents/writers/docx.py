@@ -28,7 +28,6 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 TEXT = {"xmlns:w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 
 PARTS = {
-    "/docProps/core.xml": "application/vnd.openxmlformats-package.core-properties+xml",
     "/word/document.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
     "/word/styles.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml",
     "/word/comments.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml",
@@ -108,28 +107,30 @@ def package(document: Document, root: ET.Element, comments: Comments) -> bytes:
     if not len(body):
         paragraph_in(body)  # Word rejects a body without paragraphs
     parts = {
-        "[Content_Types].xml": content_types(PARTS),
-        "_rels/.rels": relations(
-            {
-                f"{OFFICE}/officeDocument": "word/document.xml",
-                f"{PACKAGE}/relationships/metadata/core-properties": "docProps/core.xml",
-            }
-        ),
-        "docProps/core.xml": properties(document),
         "word/document.xml": as_file(root),
         "word/_rels/document.xml.rels": relations(
-            {f"{OFFICE}/styles": "styles.xml", f"{OFFICE}/comments": "comments.xml"}
+            {"styles.xml": f"{OFFICE}/styles", "comments.xml": f"{OFFICE}/comments"}
         ),
         "word/styles.xml": Template(STYLES.read_text(encoding="utf-8"))
         .substitute({grade.value: shade for grade, shade in SHADES.items()})
         .encode(),
         "word/comments.xml": as_file(comments.root),
     }
-    return packed(parts)
+    return packed(document, PARTS, parts)
 
 
-def packed(parts: Mapping[str, bytes]) -> bytes:
-    """The file of an Office document with these parts."""
+def packed(document: Document, kinds: Mapping[str, str], parts: Mapping[str, bytes]) -> bytes:
+    """The file of an Office document with these parts, of which the first is the main one, and their content types."""
+    core = "docProps/core.xml"
+    main = {next(iter(parts)): f"{OFFICE}/officeDocument", core: f"{PACKAGE}/relationships/metadata/core-properties"}
+    parts = {
+        "[Content_Types].xml": content_types(
+            {f"/{core}": "application/vnd.openxmlformats-package.core-properties+xml", **kinds}
+        ),
+        "_rels/.rels": relations(main),
+        core: properties(document),
+        **parts,
+    }
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -201,10 +202,10 @@ def content_types(parts: Mapping[str, str]) -> bytes:
     return as_file(root)
 
 
-def relations(targets: dict[str, str]) -> bytes:
-    """The relationships of a part: target files by role."""
+def relations(roles: Mapping[str, str]) -> bytes:
+    """The relationships of a part, numbered from r1: roles by target file."""
     root = ET.Element("Relationships", xmlns=f"{PACKAGE}/relationships")
-    for number, (role, target) in enumerate(targets.items(), 1):
+    for number, (target, role) in enumerate(roles.items(), 1):
         ET.SubElement(root, "Relationship", Id=f"r{number}", Type=role, Target=target)
     return as_file(root)
 

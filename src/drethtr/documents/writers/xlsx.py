@@ -11,7 +11,7 @@ from drethtr.documents.document import Document
 from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import Region
 from drethtr.documents.transcription import SHADES, Grade
-from drethtr.documents.writers.docx import OFFICE, PACKAGE, content_types, packed, properties, relations
+from drethtr.documents.writers.docx import OFFICE, packed, relations
 from drethtr.documents.writers.table import tables_of, text_of_cell
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -39,40 +39,25 @@ def write_xlsx(document: Document) -> bytes:
             sheets[f"page {number}" + f" table {place}" * (place > 1)] = table
         if f"page {number}" not in sheets:
             sheets[f"page {number}"] = [[[Region("", (line,))]] for line in page.lines if line.transcription]
-    names = {name: f"xl/worksheets/sheet{place}.xml" for place, name in enumerate(sheets, 1)}
-    main = f"{KIND}.sheet.main+xml"
-    parts = {"/xl/workbook.xml": main, "/xl/styles.xml": f"{KIND}.styles+xml"}
-    parts |= {f"/{name}": f"{KIND}.worksheet+xml" for name in names.values()}
-    core = "application/vnd.openxmlformats-package.core-properties+xml"
-    links = {f"{PACKAGE}/relationships/metadata/core-properties": "docProps/core.xml"}
-    return packed(
-        {
-            "[Content_Types].xml": content_types({**parts, "/docProps/core.xml": core}),
-            "_rels/.rels": relations({f"{OFFICE}/officeDocument": "xl/workbook.xml", **links}),
-            "docProps/core.xml": properties(document),
-            "xl/workbook.xml": workbook(list(sheets)),
-            "xl/_rels/workbook.xml.rels": relations_of_sheets(list(names.values())),
-            "xl/styles.xml": styles(),
-            **{names[name]: sheet(table) for name, table in sheets.items()},
-        }
-    )
+    names = {name: f"worksheets/sheet{place}.xml" for place, name in enumerate(sheets, 1)}
+    kinds = {"/xl/workbook.xml": f"{KIND}.sheet.main+xml", "/xl/styles.xml": f"{KIND}.styles+xml"}
+    kinds |= {f"/xl/{name}": f"{KIND}.worksheet+xml" for name in names.values()}
+    roles = {**dict.fromkeys(names.values(), f"{OFFICE}/worksheet"), "styles.xml": f"{OFFICE}/styles"}
+    parts = {
+        "xl/workbook.xml": workbook(list(sheets)),
+        "xl/_rels/workbook.xml.rels": relations(roles),
+        "xl/styles.xml": styles(),
+        **{f"xl/{names[name]}": sheet(table) for name, table in sheets.items()},
+    }
+    return packed(document, kinds, parts)
 
 
 def workbook(names: Sequence[str]) -> bytes:
-    """The list of sheets."""
+    """The list of sheets, by the numbers of their `relations`."""
     root = ET.Element("workbook", {"xmlns": MAIN, "xmlns:r": OFFICE})
     listed = ET.SubElement(root, "sheets")
     for number, name in enumerate(names, 1):
         ET.SubElement(listed, "sheet", {"name": name, "sheetId": str(number), "r:id": f"r{number}"})
-    return as_file(root)
-
-
-def relations_of_sheets(names: Sequence[str]) -> bytes:
-    """The files of the sheets, in order, and of the styles."""
-    root = ET.Element("Relationships", xmlns=f"{PACKAGE}/relationships")
-    roles = [("worksheet", name.removeprefix("xl/")) for name in names]
-    for number, (role, target) in enumerate([*roles, ("styles", "styles.xml")], 1):
-        ET.SubElement(root, "Relationship", Id=f"r{number}", Type=f"{OFFICE}/{role}", Target=target)
     return as_file(root)
 
 

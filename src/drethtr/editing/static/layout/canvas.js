@@ -45,9 +45,9 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
   const down = (event) => {
     frame.current.focus({ preventScroll: true });
     fingers.current.set(event.pointerId, inFrame(event));
-    if (fingers.current.size > 1) held.current = { kind: "pan", at: inFrame(event) };
+    if (fingers.current.size > 1) held.current = { kind: "pan" };
     else if (event.button === 1 || event.button === 2 || (tool === "select" && event.pointerType === "touch"))
-      held.current = { kind: "pan", at: inFrame(event), from: inFrame(event), isTouch: event.pointerType === "touch" };
+      held.current = { kind: "pan", from: inFrame(event), isTouch: event.pointerType === "touch" };
     else if (event.button) return;
     else if (event.target.dataset.handle !== undefined)
       held.current = {
@@ -61,21 +61,22 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
   };
   const move = (event) => {
     const here = inFrame(event);
+    const before = fingers.current.get(event.pointerId);
+    if (!before) return;
+    fingers.current.set(event.pointerId, here);
     const drag = held.current;
     const other = [...fingers.current].find(([id]) => id !== event.pointerId)?.[1];
-    if (other && fingers.current.has(event.pointerId)) {
-      const before = fingers.current.get(event.pointerId);
+    if (other) {
       const apart = ([x, y]) => Math.hypot(x - other[0], y - other[1]);
       view.current.zoom(
         apart(here) / Math.max(1, apart(before)),
         ...[0, 1].map((axis) => (here[axis] + other[axis]) / 2),
       );
     }
-    if (fingers.current.has(event.pointerId)) fingers.current.set(event.pointerId, here);
     if (!drag) return;
     if (drag.kind === "pan") {
-      view.current.pan(drag.at[0] - here[0], drag.at[1] - here[1]);
-      drag.at = here;
+      const share = 1 / fingers.current.size; // the scan follows the middle of the fingers
+      view.current.pan(share * (before[0] - here[0]), share * (before[1] - here[1]));
     } else if (drag.isMoved || Math.hypot(here[0] - drag.from[0], here[1] - drag.from[1]) > 4) {
       drag.isMoved = true;
       const point = pointOf(event);
@@ -94,7 +95,8 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
     fingers.current.delete(event.pointerId);
     if (!drag) return;
     const isAdding = event.shiftKey || event.ctrlKey || event.metaKey;
-    const isTap = drag.isTouch && Math.hypot(drag.at[0] - drag.from[0], drag.at[1] - drag.from[1]) < 6;
+    const [x, y] = inFrame(event);
+    const isTap = drag.isTouch && Math.hypot(x - drag.from[0], y - drag.from[1]) < 6;
     if (drag.kind === "handle") {
       if (drag.isMoved) on.place(drag.points, tool === "polygon");
     } else if (isTap || (drag.kind === "stroke" && tool === "select" && !drag.isMoved))

@@ -53,12 +53,7 @@ function distanceTo([x, y], [ax, ay], [bx, by]) {
 
 // The handles of a baseline: 3 to 6 points, as many as its bends need.
 export function handlesOf(baseline, least = 3, most = 6) {
-  let tolerance = 2;
-  let points = simplified(baseline, tolerance);
-  while (points.length > most) {
-    tolerance *= 1.5;
-    points = simplified(baseline, tolerance);
-  }
+  let points = atMost(most, (tolerance) => simplified(baseline, tolerance));
   while (points.length < least) {
     const lengths = points.slice(1).map(([x, y], i) => Math.hypot(x - points[i][0], y - points[i][1]));
     const longest = lengths.indexOf(Math.max(...lengths));
@@ -70,19 +65,19 @@ export function handlesOf(baseline, least = 3, most = 6) {
 
 // The handles of an outline.
 export function cornersOf(polygon, most = 24) {
-  let tolerance = 2;
   const closed = [...polygon, polygon[0]];
   const half = Math.floor(polygon.length / 2); // both halves keep their ends: a closed path has none
-  const both = () => [
+  return atMost(most, (tolerance) => [
     ...simplified(closed.slice(0, half + 1), tolerance).slice(0, -1),
     ...simplified(closed.slice(half), tolerance).slice(0, -1),
-  ];
-  let points = both();
-  while (points.length > most) {
-    tolerance *= 1.5;
-    points = both();
-  }
-  return points;
+  ]);
+}
+
+// The points that `simplify` leaves, with the tolerance at which they are few enough.
+function atMost(most, simplify) {
+  let tolerance = 2;
+  while (simplify(tolerance).length > most) tolerance *= 1.5;
+  return simplify(tolerance);
 }
 
 export function isInside([x, y], polygon) {

@@ -34,17 +34,17 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
 
   const down = (event) => {
     if (event.button) return;
-    drag.current = { at: inFrame(event), isMoved: false };
+    drag.current = { pointer: event.pointerId, at: inFrame(event), isMoved: false };
     event.currentTarget.setPointerCapture(event.pointerId);
   };
   const move = (event) => {
     const held = drag.current;
-    if (!held) return;
+    if (held?.pointer !== event.pointerId) return;
     const here = inFrame(event);
     const [x, y] = [0, 1].map((axis) => here[axis] - held.at[axis]);
     if (!held.isMoved && Math.hypot(x, y) < 4) return;
     view.current.pan(-x, -y);
-    drag.current = { at: here, isMoved: true };
+    drag.current = { ...held, at: here, isMoved: true };
     redraw();
   };
   const up = (event) => {
