@@ -226,6 +226,9 @@ def test_a_heading_within_a_region_stays_between_its_parts_and_a_note_beside_it_
     beside = with_lines(file, (20, 300, 60), (20, 300, 100), (320, 400, 70), (320, 400, 110), (20, 300, 140))
     noted = SetRegion(("n2", "n3"), kind="margin").done(beside, no_outline).file
     assert regions(noted) == [["n0", "n1", "n4"], ["n2", "n3"]]
+    cut_off = with_lines(file, (120, 400, 60), (20, 110, 99), (110, 400, 100), (120, 400, 140))
+    noted = SetRegion(("n1",), kind="margin").done(cut_off, no_outline).file
+    assert regions(noted) == [["n0", "n2", "n3"], ["n1"]]
 
 
 def test_an_opening_that_alternates_becomes_two_pages(file):
