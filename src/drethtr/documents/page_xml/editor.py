@@ -118,6 +118,12 @@ class PageXMLEditor(Editor):
         if custom != before:
             yield self.splicer.set_attribute(element, "custom", custom or None)
 
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        """Remove also the doubts of drethtr: without words, they would look like tags of a person."""
+        yield from self.set_parts(element, ())
+        custom = element.attributes.get("custom", "")
+        yield self.mark(element, without_tags(custom, UNCLEAR, own_doubts(element)), None)
+
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         custom = element.attributes.get("custom", "")
         if review is Review.CONFIRMED:
