@@ -190,9 +190,7 @@ class PageXMLEditor(Editor):
             add_coords(element, box and box.polygon(), prefix)
             return element
 
-        new = self.in_tables(regions, lambda region: region_element(region, region.id, prefix), table_of)
-        if new:
-            yield self.splicer.insert(page, page.children[-1] if page.children else None, new)
+        yield from self.in_tables(page, regions, lambda region: region_element(region, region.id, prefix), table_of)
 
     def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
         for old, new in changes:
