@@ -315,6 +315,13 @@ def test_a_line_that_is_drawn_in_a_table_is_in_the_cell_of_its_row_and_column(fi
     assert cells(again)[1] == (first[0]._replace(column=1), ["n1", "line"]) and len(cells(again)) == 5
 
 
+def test_a_region_grows_with_a_line_that_is_drawn_outside_of_it(file):
+    columns = SetRegion(("n1",)).done(with_lines(file, (20, 300, 60), (360, 640, 60)), no_outline).file
+    drawn = Draw(((360, 180), (660, 180))).done(columns, no_outline).file
+    assert regions(drawn) == [["n0"], ["n1", "line"]]
+    assert drawn.page.regions[0] == columns.page.regions[0] and drawn.page.regions[1].box[2:] == (660, 180)
+
+
 def test_lines_that_are_drawn_or_found_in_a_box_join_the_columns_around_them(file):
     places = (20, 300, 60), (20, 300, 100), (20, 300, 140), (360, 640, 60), (360, 640, 140)
     columns = SetRegion(("n3", "n4")).done(with_lines(file, *places), no_outline).file

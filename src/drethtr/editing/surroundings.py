@@ -14,7 +14,7 @@ from drethtr.editing.regions import in_regions, with_free_ids, without
 def in_surroundings(file: PageFile, new: Sequence[str]) -> PageFile:
     """A file with its new lines in the regions around them, in a table in the cell of their row and column.
 
-    Lines outside all regions stay where they are.
+    Lines outside all regions stay where they are, and their regions grow.
     """
     quarters = quarters_of_page(file.page.lines)
     known = [without(region, new) for region in file.page.regions]
@@ -22,8 +22,12 @@ def in_surroundings(file: PageFile, new: Sequence[str]) -> PageFile:
     for id in new:
         line = file.line(id)
         box = box_as_read(line, quarters)
-        target = box and region_around(known, box, quarters)
-        if target is None or any(line in region.lines for region in regions if region.id == target.id):
+        if box is None:
+            continue
+        if (target := region_around(known, box, quarters)) is None:  # the region of the line grows
+            regions = [replace(one, polygon=None) if line in one.lines else one for one in regions]
+            continue
+        if any(line in region.lines for region in regions if region.id == target.id):
             continue
         if target not in known:
             known.append(target)
