@@ -290,6 +290,13 @@ def test_fragments_are_read_row_by_row_or_column_by_column(file):
     assert corners(by_columns) == sorted(corners(before)) and len(by_columns.page.regions) == 4
 
 
+def test_the_lines_of_a_cell_are_read_from_top_to_bottom(file):
+    strokes, rows = (((170, 0), (170, 400)),), (((0, 110), (400, 110)),)
+    table = Table(strokes, rows).done(grid(file, columns=2, rows=4), no_outline).file
+    assert [corner for corner in corners(table) if corner[0] < 170] == [(20, 60), (20, 100), (20, 140), (20, 180)]
+    assert len(table.page.regions) == 4
+
+
 def drawn_at(*places):
     """Lines as they are found: (left, right, baseline) each."""
     return tuple(

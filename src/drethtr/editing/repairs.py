@@ -237,8 +237,10 @@ class Table(Action):
             cells.setdefault((row_of[line.id], turned.column_of(line, quarters)), []).append(line)
         table = file.free_id("table")
         new = [
-            Region(f"{table}_{row + 1}_{column + 1}", tuple(lines), kind=TABLE, cell=CellPlace(table, row, column))
-            for (row, column), lines in sorted(cells.items())
+            Region(
+                f"{table}_{row + 1}_{column + 1}", tuple(as_text(own)), kind=TABLE, cell=CellPlace(table, row, column)
+            )
+            for (row, column), own in sorted(cells.items())
         ]
         regions = [without(region, ids) for region in file.page.regions]
         new = with_free_ids(file, new)
