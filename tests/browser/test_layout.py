@@ -256,6 +256,7 @@ def test_a_path_orders_lines_and_a_box_makes_a_region(open_layout, folder):
     layout.changing(lambda: layout.stroke((10, 130), (690, 270)))
     kind = layout.tab.get_by_label("Type of region 2")
     layout.changing(lambda: kind.select_option("margin"))
+    assert layout.tab.locator(".row[aria-selected=true]").count() == 2
     regions = read_page(path).regions
     assert [(region.kind, [line.id for line in region.lines]) for region in regions] == [
         ("", ["l3", "l0"]),

@@ -8,7 +8,7 @@ from page_examples import document_of
 
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
-from drethtr.documents.transcription import PageWord, Review
+from drethtr.documents.transcription import PageWord, Review, Transcription
 from drethtr.editing.changes import LineEdit, carry_over, edit_line
 
 
@@ -38,6 +38,16 @@ def test_a_corrected_line_with_a_doubtful_word_is_confirmed_in_one_edit(format):
     assert all(word.doubtful for line in before.page.lines for word in line.words)
     after = edited(before, "l1", text="mine", status=Review.CONFIRMED).line("l1")
     assert (after.text, after.review, [word.doubtful for word in after.words]) == ("mine", Review.CONFIRMED, [False])
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_the_doubts_of_a_line_that_is_to_be_read_again_are_no_tags_of_its_next_text(format):
+    page = page_of("a.png", scan()).with_lines(doubted)
+    before = PageFile.parse(FORMATS[format].write(document_of(page)), "a")
+    moved = edited(before, "l1", baseline=((10, 20), (90, 25)))
+    assert moved.line("l1").transcription is None
+    read = moved.with_line(replace(moved.line("l1"), transcription=Transcription("again", 0.9)))
+    assert read.line("l1").tags == () and read.line("l0").transcription == before.line("l0").transcription
 
 
 def doubted(line):

@@ -209,6 +209,17 @@ def test_exported_pages_are_named_as_results_are(file, number, pages, name, tmp_
     assert archive_path(folder_page_of(tmp_path, source.path, tmp_path / "x.xml", source)) == name
 
 
+def test_an_export_of_several_pages_names_the_folders_of_their_images(tmp_path):
+    for box in ("1", "2"):
+        put_page(tmp_path / box, "0001")
+    with Workspace.open(tmp_path) as workspace:
+        csv, tei = (export(workspace, list(workspace.folder_pages), format, "m").content for format in ("csv", "tei"))
+        alone = export(workspace, list(workspace.folder_pages)[:1], "csv", "m").content
+    assert {row.split(b",")[1] for row in csv.splitlines()[1:]} == {b"1/0001.png", b"2/0001.png"}
+    assert b'url="1/0001.png"' in tei and b'url="2/0001.png"' in tei
+    assert {row.split(b",")[1] for row in alone.splitlines()[1:]} == {b"0001.png"}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no file can have these names there")
 def test_names_in_an_export_lead_nowhere_on_any_system(tmp_path):
     for stem in ("a\\..\\..\\evil", "C:evil", "a\n=b", "C_evil"):

@@ -11,6 +11,7 @@ from edited_folders import foreign, put_page
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.points import Box
 from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing import Workspace
 from drethtr.editing.changes import Changed, LineEdit, edit_line
@@ -226,6 +227,9 @@ def test_a_heading_within_a_region_stays_between_its_parts_and_a_note_beside_it_
     beside = with_lines(file, (20, 300, 60), (20, 300, 100), (320, 400, 70), (320, 400, 110), (20, 300, 140))
     noted = SetRegion(("n2", "n3"), kind="margin").done(beside, no_outline).file
     assert regions(noted) == [["n0", "n1", "n4"], ["n2", "n3"]]
+    cut_off = with_lines(file, (120, 400, 60), (20, 110, 99), (110, 400, 100), (120, 400, 140))
+    noted = SetRegion(("n1",), kind="margin").done(cut_off, no_outline).file
+    assert regions(noted) == [["n0", "n2", "n3"], ["n1"]]
 
 
 def test_an_opening_that_alternates_becomes_two_pages(file):
@@ -250,7 +254,7 @@ def test_on_a_scan_that_is_turned_left_and_above_are_those_of_the_writing(file, 
     assert ids(TwoPages().done(turned, no_outline).file) == ["n1", "n3", "n0", "n2"]
     gap, line, drawn = (
         on_scan(stroke, quarters)
-        for stroke in (((middle, 0), (middle, 120)), ((0, 75), (width, 75)), ((right[0], 75), (right[1], 75)))
+        for stroke in (((middle, 0), (middle, 120)), ((0, 75), (width, 75)), ((right[0], 65), (right[1], 65)))
     )
     table = Table(columns=(gap,), rows=(line,)).done(turned, no_outline).file
     assert ids(table) == ["n1", "n0", "n3", "n2"]
@@ -284,6 +288,65 @@ def test_fragments_are_read_row_by_row_or_column_by_column(file):
     assert corners(by_rows) == sorted(corners(before), key=lambda corner: (corner[1], corner[0]))
     by_columns = ByColumns().done(by_rows, no_outline).file
     assert corners(by_columns) == sorted(corners(before)) and len(by_columns.page.regions) == 4
+
+
+def test_the_lines_of_a_cell_are_read_from_top_to_bottom(file):
+    strokes, rows = (((170, 0), (170, 400)),), (((0, 110), (400, 110)),)
+    table = Table(strokes, rows).done(grid(file, columns=2, rows=4), no_outline).file
+    assert [corner for corner in corners(table) if corner[0] < 170] == [(20, 60), (20, 100), (20, 140), (20, 180)]
+    assert len(table.page.regions) == 4
+
+
+def drawn_at(*places):
+    """Lines as they are found: (left, right, baseline) each."""
+    return tuple(
+        TextLine(
+            f"f{number}", ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8)), ((left, y), (right, y))
+        )
+        for number, (left, right, y) in enumerate(places)
+    )
+
+
+def cells(file):
+    """The lines in each cell, with the identity of its table."""
+    return [(region.cell, [line.id for line in region.lines]) for region in file.page.regions]
+
+
+def test_a_line_that_is_drawn_in_a_table_is_in_the_cell_of_its_row_and_column(file):
+    lines = with_lines(file, (20, 100, 60), (220, 300, 60), (20, 100, 140), (20, 100, 220), (220, 300, 220))
+    table = Table(columns=(((160, 0), (160, 300)),)).done(lines, no_outline).file
+    [first, *_] = cells(table)
+    missing = Draw(((225, 140), (290, 142))).done(table, no_outline).file
+    assert cells(missing)[2:4] == [(first[0]._replace(row=1), ["n2"]), (first[0]._replace(row=1, column=1), ["line"])]
+    again = Draw(((310, 61), (340, 61)), ((240, 45), (340, 45), (340, 65))).done(table, no_outline).file
+    assert cells(again)[1] == (first[0]._replace(column=1), ["n1", "line"]) and len(cells(again)) == 5
+
+
+def test_a_region_grows_with_a_line_that_is_drawn_outside_of_it(file):
+    columns = SetRegion(("n1",)).done(with_lines(file, (20, 300, 60), (360, 640, 60)), no_outline).file
+    drawn = Draw(((360, 180), (660, 180))).done(columns, no_outline).file
+    assert regions(drawn) == [["n0"], ["n1", "line"]]
+    assert drawn.page.regions[0] == columns.page.regions[0] and drawn.page.regions[1].box[2:] == (660, 180)
+
+
+def test_lines_that_are_drawn_or_found_in_a_box_join_the_columns_around_them(file):
+    places = (20, 300, 60), (20, 300, 100), (20, 300, 140), (360, 640, 60), (360, 640, 140)
+    columns = SetRegion(("n3", "n4")).done(with_lines(file, *places), no_outline).file
+    drawn = Draw(((360, 100), (640, 100))).done(columns, no_outline).file
+    assert regions(drawn) == [["n0", "n1", "n2"], ["n3", "line", "n4"]]
+    both = Region("", drawn_at((20, 300, 100), (20, 300, 140), (360, 640, 100), (360, 640, 140)))
+    found = Replace((both,), Box(0, 75, 700, 200)).done(columns, no_outline).file
+    assert regions(found) == [["n0", "line", "line_2"], ["n3", "line_3", "line_4"]]
+    table = Table(columns=(((330, 0), (330, 300)),)).done(with_lines(file, *places), no_outline).file
+    found = Replace((both,), Box(0, 75, 700, 200)).done(table, no_outline).file
+    assert [[line.baseline[0] for line in region.lines] for region in found.page.regions] == [
+        [(20, 60)],
+        [(360, 60)],
+        [(20, 100)],
+        [(360, 100)],
+        [(20, 140)],
+        [(360, 140)],
+    ]
 
 
 def test_strokes_make_a_table_of_fragments(file):

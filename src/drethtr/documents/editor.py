@@ -188,6 +188,11 @@ class Editor(ABC):
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Record what a person did with a line."""
 
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        """Remove the text of a line, and what a person did with it."""
+        yield from self.set_parts(element, ())
+        yield from self.set_review(element, None)
+
     @abstractmethod
     def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:
         """Replace text, words and review of a line, by edits that do not overlap."""
@@ -208,23 +213,37 @@ class Editor(ABC):
     def new_regions(self, regions: Sequence[Region]) -> Iterator[Edit]:
         """Add regions without lines; cells go into a new table if none has its id."""
 
-    @staticmethod
     def in_tables(
-        regions: Sequence[Region], element_of: Callable[[Region], ET.Element], table_of: Callable[[str], ET.Element]
-    ) -> list[ET.Element]:
-        """The elements of regions; those of cells are in the element of their table, which stands for the first."""
-        new, tables = list[ET.Element](), dict[str, ET.Element]()
+        self,
+        parent: Element,
+        regions: Sequence[Region],
+        element_of: Callable[[Region], ET.Element],
+        table_of: Callable[[str], ET.Element],
+    ) -> Iterator[Edit]:
+        """Add the elements of regions to a parent; those of cells to the element of their table, which may be new."""
+        new, tables, more = list[ET.Element](), dict[str, ET.Element](), dict[str, list[ET.Element]]()
         for region in regions:
             element = element_of(region)
             if region.cell is None:
                 new.append(element)
-                continue
-            table = region.cell.table
-            if table not in tables:
-                tables[table] = table_of(table)
-                new.append(tables[table])
-            tables[table].append(element)
-        return new
+            elif (table := region.cell.table) in self.tables:
+                more.setdefault(table, []).append(element)
+            else:
+                if table not in tables:
+                    tables[table] = table_of(table)
+                    new.append(tables[table])
+                tables[table].append(element)
+        for table, cells in more.items():
+            known = [child for child in self.tables[table].children if self.is_region(child)]
+            yield self.splicer.insert(self.tables[table], known[-1] if known else None, cells)
+        if new:
+            yield self.splicer.insert(parent, parent.children[-1] if parent.children else None, new)
+
+    @cached_property
+    def tables(self) -> Mapping[str, Element]:
+        """The elements of the tables that have cells, by their ids."""
+        found = [element for element in self.markup.root.walk() if element.name in TABLES]
+        return {self.id_of(one): one for one in found if any(map(self.is_region, one.children)) and self.id_of(one)}
 
     @abstractmethod
     def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:

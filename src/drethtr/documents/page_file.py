@@ -172,11 +172,10 @@ class PageFile:
             if after is not None and (before is None or written_of(before) != written_of(after)):
                 set_text = editor.set_text_and_review if reviewed else editor.set_text
                 edits += set_text(element, self.in_units(new), self.in_units(old))
-            else:
-                if after is None and before is not None:
-                    edits += editor.set_parts(element, ())
-                if reviewed:
-                    edits += editor.set_review(element, new.review)
+            elif after is None and before is not None:
+                edits += editor.remove_text(element)
+            elif reviewed:
+                edits += editor.set_review(element, new.review)
             changed[new.id] = as_read(new)
         after_all = self.page.with_lines(lambda line: changed.get(line.id, line))
         return self.edited([*edits, *self.region_edits(self.page, after_all)], signature)

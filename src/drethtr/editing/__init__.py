@@ -11,6 +11,7 @@ reader.py, new_lines.py               reading in the background, and of new line
 executor.py, jobs.py                  one thread for the recognizer, people first; progress of background work
 changes.py, layout.py, repairs.py     what a person changes: a line, several lines, the layout of a page
 places.py, regions.py                 how that changes baselines and outlines, and regions
+surroundings.py                       the region, or the cell of a table, in which a new line lies
 journal.py, notes.py, undo.py         the history: how it is stored, what it records, how a step is undone
 alternatives.py, characters.py        suggestions for typing: other words, characters that keyboards lack
 comparison.py, search.py, export.py   compare with another text; search the folder; export pages

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from drethtr.base.config import from_dict, named
@@ -12,6 +13,7 @@ from drethtr.base.files import is_there, write_own
 from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, ZIP, Format
+from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.status import Status
@@ -72,14 +74,14 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
 
 
 def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
-    """Write pages in a format; a single page in the format of its own file is that file."""
+    """Write pages in a format, several with the folders of their images; one in the format of its file is that file."""
     open_pages = [workspace.page_files.open_existing(page) for page in pages]
     if len(pages) == 1 and format_name == open_pages[0].file.dialect.format:
         return open_pages[0].file.data
     format: Format = FORMATS[format_name]
     sheets = (
         Sheet(
-            opened.file.page,
+            opened.file.page if len(pages) == 1 else in_folders(page, opened.file.page),
             scan_of(page),
             None if page.source is None else page.source.number,
             people=workspace.journal.people(page.id),
@@ -87,6 +89,11 @@ def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: 
         for page, opened in zip(pages, open_pages, strict=True)
     )
     return format.write(Document(tuple(sheets), Provenance.now(model), about=about_of(workspace)))
+
+
+def in_folders(folder_page: FolderPage, page: Page) -> Page:
+    """A page whose image is named as seen from the folder: each box of an archive may have an image `0001.jpg`."""
+    return replace(page, image=str(PurePosixPath(folder_page.name).parent / page.image)) if page.image else page
 
 
 class Preview(NamedTuple):

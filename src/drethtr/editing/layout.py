@@ -23,6 +23,7 @@ from drethtr.editing.journal import Change
 from drethtr.editing.places import crossings, hull, in_writing_direction, neighbor_before, split_offset, split_place
 from drethtr.editing.regions import arranged, moved, parts_beside, placed, region_of, with_free_ids, without
 from drethtr.editing.status import status_of
+from drethtr.editing.surroundings import in_surroundings
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Draw(Action):
         after = self.after or neighbor_before(file.page.lines, line.baseline or line.polygon or ())
         new = replace(line, id=file.free_id("line"))
         note = Change(new.id, self.name, new="")
-        return Changed(file.with_lines_after({after: [new]}), (new.id,), (note,))
+        drawn = file.with_lines_after({after: [new]})
+        return Changed(drawn if self.after else in_surroundings(drawn, [new.id]), (new.id,), (note,))
 
 
 @dataclass(frozen=True)

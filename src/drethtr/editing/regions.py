@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.page_file import PageFile
-from drethtr.documents.points import Points
+from drethtr.documents.points import Box, Points
 from drethtr.editing.changes import Changed
 from drethtr.editing.journal import Change
 from drethtr.editing.places import box_as_read, quarters_of_page
@@ -50,16 +50,25 @@ def parts_beside(region: Region, lines: Sequence[TextLine]) -> list[Region]:
     end = start + len(lines)
     before, after = region.lines[:start], region.lines[end:]
     quarters = quarters_of_page(region.lines)
-    boxes = [[box_as_read(line, quarters) for line in part] for part in (before, lines, after)]
-    rows = [[box.top + box.bottom for box in part if box] for part in boxes]
+    every = [[box_as_read(line, quarters) for line in part] for part in (before, lines, after)]
+    boxes = [[box for box in part if box] for part in every]
+    rows = [[box.top + box.bottom for box in part] for part in boxes]
     if (
         region.lines[start:end] != tuple(lines)
         or not all(rows)
         or max(rows[0]) >= min(rows[1])
         or max(rows[1]) >= min(rows[2])
+        or any(in_one_row(note, box) for note in boxes[1] for box in boxes[0] + boxes[2])
     ):
         return [without(region, [line.id for line in lines])]
     return [replace(region, lines=before, polygon=None), Region(region.id, after, kind=region.kind)]
+
+
+def in_one_row(one: Box, other: Box) -> bool:
+    """Whether two lines stand side by side: their middles are half a height apart at most, and they hardly overlap."""
+    common = min(one.right, other.right) - max(one.left, other.left)
+    rise = abs(one.top + one.bottom - other.top - other.bottom)
+    return rise < min(one.height, other.height) and 2 * common < min(one.width, other.width)
 
 
 def region_of(file: PageFile, line: str) -> Region:

@@ -17,6 +17,7 @@ from drethtr.editing.layout import Action, Cut, Delete, Dissolve, Draw, Follow, 
 from drethtr.editing.places import as_read, box_as_read, crossings, neighbor_before, quarters_of_page
 from drethtr.editing.regions import arranged, in_regions, placed, with_free_ids, without
 from drethtr.editing.status import status_of
+from drethtr.editing.surroundings import in_surroundings
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.order import LinePosition, gutter, in_rows, level, rows_of, typical_angle
 
@@ -34,7 +35,7 @@ MIN_COLUMN = 3
 class Replace(Action):
     """Replace the lines that nobody has edited by newly found ones, on the page or in a box of it.
 
-    On a page, lines are in the regions found with them; in a box, they join the region around it.
+    On a page, lines are in the regions found with them; in a box, they join the regions around them.
     """
 
     name: ClassVar[str] = "find"
@@ -61,6 +62,8 @@ class Replace(Action):
             changed = changed.without_lines({line.id for line in gone})
         if new and self.box is None:
             changed = in_regions(changed, regions_with(found, changed, file.page))
+        elif new:
+            changed = in_surroundings(changed, [line.id for line in new])
         return Changed(changed, tuple(line.id for line in new), tuple(notes))
 
     def found_beside(self, kept: Sequence[TextLine], file: PageFile) -> list[Region]:
@@ -234,8 +237,10 @@ class Table(Action):
             cells.setdefault((row_of[line.id], turned.column_of(line, quarters)), []).append(line)
         table = file.free_id("table")
         new = [
-            Region(f"{table}_{row + 1}_{column + 1}", tuple(lines), kind=TABLE, cell=CellPlace(table, row, column))
-            for (row, column), lines in sorted(cells.items())
+            Region(
+                f"{table}_{row + 1}_{column + 1}", tuple(as_text(own)), kind=TABLE, cell=CellPlace(table, row, column)
+            )
+            for (row, column), own in sorted(cells.items())
         ]
         regions = [without(region, ids) for region in file.page.regions]
         new = with_free_ids(file, new)

@@ -194,8 +194,7 @@ class ALTOEditor(Editor):
         def table_of(table: str) -> ET.Element:
             return ET.Element(f"{prefix}ComposedBlock", {"ID": self.ids.claim(table), "TYPE": TABLE})
 
-        new = self.in_tables(regions, block_of, table_of)
-        yield self.splicer.insert(space, space.children[-1] if space.children else None, new)
+        yield from self.in_tables(space, regions, block_of, table_of)
 
     def tags_for(self, regions: Sequence[Region]) -> tuple[dict[str, str], list[Edit]]:
         """The ids of the tags for the labels of regions, and the edits that add those that are missing.

@@ -118,6 +118,12 @@ class PageXMLEditor(Editor):
         if custom != before:
             yield self.splicer.set_attribute(element, "custom", custom or None)
 
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        """Remove also the doubts of drethtr: without words, they would look like tags of a person."""
+        yield from self.set_parts(element, ())
+        custom = element.attributes.get("custom", "")
+        yield self.mark(element, without_tags(custom, UNCLEAR, own_doubts(element)), None)
+
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         custom = element.attributes.get("custom", "")
         if review is Review.CONFIRMED:
@@ -184,9 +190,7 @@ class PageXMLEditor(Editor):
             add_coords(element, box and box.polygon(), prefix)
             return element
 
-        new = self.in_tables(regions, lambda region: region_element(region, region.id, prefix), table_of)
-        if new:
-            yield self.splicer.insert(page, page.children[-1] if page.children else None, new)
+        yield from self.in_tables(page, regions, lambda region: region_element(region, region.id, prefix), table_of)
 
     def set_regions(self, changes: Sequence[tuple[Region, Region]]) -> Iterator[Edit]:
         for old, new in changes:

@@ -90,8 +90,8 @@ export function Layout({ id, status, wanted, toolbar }) {
     const { changed } = await run(() => store.reshape(call), DONE[body.do] ?? "Done.");
     if (changed && body.do === "turn" && store.page.quarters !== body.quarters)
       say("No lines run in that direction; the lines of the page were found again.");
-    if (changed?.length && !["find", "turn", "two-pages"].includes(body.do)) select(changed);
-    else if (changed) setSelected(new Set());
+    if (changed && ["find", "turn", "two-pages"].includes(body.do)) setSelected(new Set());
+    else if (changed?.length) select(changed);
   };
   // Gives a line another outline, or another baseline.
   const place = (line, shape) => {
