@@ -196,7 +196,7 @@ class FolderHandlers:
         return JSONResponse(asdict(await asyncio.to_thread(about_of, self.workspace)))
 
     async def put_edition(self, request: Request) -> Response:
-        """`PUT /api/edition`: title, author, shelf mark, editors, licence and language."""
+        """`PUT /api/edition`: title, author, shelf mark, editors, license and language."""
         body = await json_of(request)
         names = list(asdict(About()))
         refuse_unknown(body, *names)

@@ -41,7 +41,7 @@ const ABOUT = {
   author: ["Author", "Anne Grey"],
   shelf_mark: ["Shelf mark", "City Archive, MS 17"],
   editors: ["Editors, separated by semicolons", "Ada Lovelace; Mary Somerville"],
-  licence: ["Licence, as a name or address", "https://creativecommons.org/licenses/by/4.0/"],
+  licence: ["License, as a name or address", "https://creativecommons.org/licenses/by/4.0/"],
   language: ["Language, as a code", "en"],
 };
 

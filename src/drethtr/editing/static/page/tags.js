@@ -9,7 +9,7 @@ const NAMES = {
   person: "Person",
   place: "Place",
   date: "Date",
-  organization: "Organisation",
+  organization: "Organization",
   abbrev: "Abbreviation",
   unclear: "Unclear",
   deleted: "Deleted",
