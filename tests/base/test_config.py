@@ -192,7 +192,10 @@ MISTAKES = {
         {"street": "a", "guest": {"kind": ["Dog"]}},
         r"^guest: unknown kind \['Dog'\]; did you mean 'Dog'",
     ),
-    "table": ({"street": "a", "guest": "Dog"}, "^guest: expected a table of Animal, got 'Dog'"),
+    "table": (
+        {"street": "a", "guest": "Dog"},
+        "^guest: expected a table of Animal, got 'Dog'; give one with a kind, .* { kind = 'Cat' }; known: Cat, Dog$",
+    ),
     "list": ({"street": "a", "names": "x"}, "^names: expected a list, got 'x'"),
     "item": ({"street": "a", "names": ["x", 2]}, r"^names\[1\]: expected str, got 2"),
     "item of a pair": ({"street": "a", "size": [1, 2.5]}, r"^size\[1\]: expected int, got 2.5"),

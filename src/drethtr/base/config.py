@@ -172,7 +172,9 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
         ConfigError: naming the place, for an unknown kind or setting, a missing one, a wrong type or value.
     """
     if not isinstance(data, Mapping):
-        raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}")
+        kinds = [kind for kind in variants(base) if kind != kind_of(base)]
+        cure = f"; give one with a kind, such as {{ kind = {kinds[0]!r} }}; known: {', '.join(kinds)}" if kinds else ""
+        raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}{cure}")
     # Without a kind, the default stays: `[network] width = 128` changes one setting of the default network.
     name = data.get("kind", kind_of(base if default is None else type(default)))
     known = variants_with(base, name)
