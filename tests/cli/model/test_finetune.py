@@ -276,8 +276,9 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
     notes = output.with_suffix(".run") / "notes.txt"
     notes.parent.mkdir()
     notes.touch()
-    outcome = drethtr("finetune", data, "--model", start, "--output", output, *options)
+    outcome = drethtr("finetune", data, "--model", start, "--output", output, "--learning-curve", *options)
     assert outcome.code == 3
+    assert "lines   CER %" in outcome.err and "more lines would not lower the CER" in outcome.err
     assert "the model did not improve on the 6 validation lines (CER 100.00 % before, 100.00 " in outcome.err
     assert f"{output} was not written, keep using {start}." in outcome.err
     assert "More lines may help, and --cross-fit measures on two thirds of all instead of 6." in outcome.err

@@ -177,16 +177,17 @@ def of_set(change: Difference) -> str:
 
 
 def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
-    """The message that nothing was written because the model did not improve."""
+    """The message that nothing was written because the model did not improve, with the learning curve, if wanted."""
     plan, measured = material.plan, outcome.change.lines
     # On nine validation lines of sixty, a model was rejected that lowered the CER of 200 other lines from 8.5 to 6.5 %;
     # another split accepted it (LOG.md, 2026-11-28).
     more = f", and --cross-fit measures on two thirds of all instead of {measured:,}"
     cure = "" if plan.cross_fit or plan.validation else more
-    return (
+    message = (
         f"drethtr: the model did not improve on the {measured:,} validation lines ({rates_of(outcome)}); {output} was "
         f"not written, keep using {plan.model}. More lines may help{cure}."
     )
+    return "\n".join([message, *(curve_table(outcome.curve) if outcome.curve is not None else ())])
 
 
 def calibration_of(material: Material, outcome: Outcome) -> list[str]:
