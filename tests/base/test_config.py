@@ -197,6 +197,7 @@ MISTAKES = {
         "^guest: expected a table of Animal, got 'Dog'; give one with a kind, .* { kind = 'Cat' }; known: Cat, Dog$",
     ),
     "list": ({"street": "a", "names": "x"}, "^names: expected a list, got 'x'"),
+    "one table": ({"street": "a", "animals": {"kind": "Cat"}}, r"^animals: expected a list, .* write \[\[animals\]\]$"),
     "item": ({"street": "a", "names": ["x", 2]}, r"^names\[1\]: expected str, got 2"),
     "item of a pair": ({"street": "a", "size": [1, 2.5]}, r"^size\[1\]: expected int, got 2.5"),
     "too few": ({"street": "a", "size": [1.0]}, r"^size: expected 2 values, got \[1.0\]"),

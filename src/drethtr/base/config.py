@@ -273,7 +273,8 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
 def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     """Convert a list to a tuple of the annotated types: `X, ...` for any number of X, or one type per item."""
     if not isinstance(value, list | tuple):
-        raise ConfigError(f"expected a list, got {value!r}", where)
+        cure = f"; for a list of one table, write [[{where}]]" if isinstance(value, Mapping) else ""
+        raise ConfigError(f"expected a list, got {value!r}{cure}", where)
     kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
     if len(value) != len(kinds):
         raise ConfigError(f"expected {len(kinds)} values, got {list(value)!r}", where)

@@ -147,8 +147,8 @@ class Batches:
         if not kept:
             others = f", or cannot be used: {unusable[0]}" if unusable else ""
             raise DataError(
-                f"all {config.chunk} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "
-                f"than fits the image{others}"
+                f"all {config.chunk} lines of chunk {chunk} have more than {config.max_columns} columns "
+                f"(batches.max_columns), or more text than fits the image{others}"
             )
         batches: list[Batch] = []
         for columns, group in self.groups([line.shape[1] for line, _ in kept], chunk):
