@@ -124,7 +124,11 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert again.code == 2 and "exists; choose another output" in again.err
 
 
-def test_validation_lines_of_the_data_are_learned_at_the_end(drethtr, data, tiny_path, tmp_path):
+@pytest.mark.parametrize(("few", "seen"), [(200, 32 + 16), (30, 32 + 32)], ids=["goes on", "second training"])
+def test_validation_lines_of_the_data_are_learned_at_the_end(
+    few, seen, drethtr, data, tiny_path, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("drethtr.training.finetuning.run.FEW", few)
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
@@ -132,7 +136,7 @@ def test_validation_lines_of_the_data_are_learned_at_the_end(drethtr, data, tiny
     run = output.with_suffix(".run")
     assert {file.name for file in run.glob("*_lines.parquet")} == {"30_lines.parquet", "36_lines.parquet"}
     told = load_model(output).card["fine_tuned"]
-    assert told["samples"] == 32 + 16 and (told["lines"], told["validation_lines"]) == (36, 6)
+    assert told["samples"] == seen and (told["lines"], told["validation_lines"]) == (36, 6)
 
 
 @pytest.mark.parametrize("wishes", [(), ("--adapter",)], ids=["model", "adapter"])

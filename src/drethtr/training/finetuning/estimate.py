@@ -19,7 +19,7 @@ from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.own_readings import ROUNDS, halves_of
-from drethtr.training.finetuning.run import further_run_of, run_of
+from drethtr.training.finetuning.run import further_run_of, goes_on, run_of
 from drethtr.training.loop import batches_of, initial_progress, make_learner, step_counts, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
@@ -69,7 +69,9 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in chosen)
     samples = sum(run.samples for run in runs)
     if material.later:
-        samples += further_run_of(material, Path(), Path()).samples
+        every = len(material.learned)
+        last = further_run_of(material, Path(), Path()) if goes_on(material) else run_of(material, every, Path(), None)
+        samples += last.samples
     training = samples * line + readings * validated * fast
     # All validation lines are read by the starting model, by the new ones (each line by that of its fold), and to
     # calibrate.

@@ -49,7 +49,7 @@ from drethtr.training.finetuning.interpolation import (
     with_rescorer,
 )
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.run import further_run_of, rank_of, run_of
+from drethtr.training.finetuning.run import further_run_of, goes_on, rank_of, run_of
 from drethtr.training.loop import LATEST, train
 from drethtr.training.optimize import DivergedError
 from drethtr.training.run import RunConfig
@@ -140,7 +140,7 @@ def finetune(material: Material, output: Path, place: Workplace) -> Outcome:
             trained, adapter = as_saved(material, material.learned, last, place)
         elif material.later:
             place.report(f"learning {len(material.later):,} validation lines, too")
-            trained, adapter = as_saved(material, material.learned, train_further(material, place), place)
+            trained, adapter = as_saved(material, material.learned, with_validation(material, place), place)
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")
         record = material.start.record
@@ -288,18 +288,28 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
     return load_model(best)
 
 
-def train_further(material: Material, place: Workplace) -> Model:
-    """Train the model of all training lines on with those of validation; a finished training is not repeated."""
-    measured, folder = (place.folder / f"{len(some)}_lines" for some in (material.parts.train, material.learned))
-    start, best = (one.with_suffix(".safetensors") for one in (measured, folder))
-    lines = folder.with_suffix(".parquet")
+def with_validation(material: Material, place: Workplace) -> Model:
+    """A model that has learned the validation lines, too: that of the training lines, or its average with another."""
+    measured = (place.folder / f"{len(material.parts.train)}_lines").with_suffix(".safetensors")
+    first = load_model(measured)
+    if goes_on(material):
+        last = train_further(material, measured, place)
+    else:
+        everything = replace(material, parts=replace(material.parts, train=material.learned))
+        second = train_share(everything, 1.0, place, found_by(first))
+        last = interpolate(first.weights, second, 0.5)
+    both = {name: first.card[name] + last.card[name] for name in ("samples", "hours")}
+    return replace(last, card={**first.card, **both})
+
+
+def train_further(material: Material, start: Path, place: Workplace) -> Model:
+    """Train a model on with all lines; a finished training is not repeated."""
+    folder = place.folder / f"{len(material.learned)}_lines"
+    best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
     if not best.exists():
         store_parquet(material.learned, lines)
         old = place.folder / OLD if material.old else None
-        model = place.train(further_run_of(material, start, lines, old), folder)
-        before = load_model(start).card
-        both = {name: before[name] + model.card[name] for name in ("samples", "hours")}
-        save_model(replace(model, card={**before, **both}), best)
+        save_model(place.train(further_run_of(material, start, lines, old), folder), best)
     return load_model(best)
 
 
