@@ -64,7 +64,7 @@ class LayoutOutcome:
 
 
 def split(data: Sequence[str], validation: Sequence[str], images: Path | None = None) -> tuple[list[str], list[str]]:
-    """The PAGE or ALTO files to train on, and those for validation: given ones, or every fifth of a collection.
+    """The PAGE or ALTO files to train on, and those for validation: given ones, or every fifth of all.
 
     Raises:
         DataError: if there are too few pages, or pages are in both.
