@@ -124,19 +124,23 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert again.code == 2 and "exists; choose another output" in again.err
 
 
-@pytest.mark.parametrize(("few", "seen"), [(200, 32 + 16), (30, 32 + 32)], ids=["goes on", "second training"])
+@pytest.mark.parametrize(
+    ("few", "seen", "told"),
+    [(200, 32 + 16, "learning 6 validation lines, too"), (30, 32 + 32, "training a second model, on all 36 lines")],
+    ids=["goes on", "second training"],
+)
 def test_validation_lines_of_the_data_are_learned_at_the_end(
-    few, seen, drethtr, data, tiny_path, tmp_path, monkeypatch
+    few, seen, told, drethtr, data, tiny_path, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("drethtr.training.finetuning.run.FEW", few)
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
-    assert "learning 6 validation lines, too" in outcome.err and "has learned them since" in outcome.out
+    assert told in outcome.err and "has learned them since" in outcome.out
     run = output.with_suffix(".run")
     assert {file.name for file in run.glob("*_lines.parquet")} == {"30_lines.parquet", "36_lines.parquet"}
-    told = load_model(output).card["fine_tuned"]
-    assert told["samples"] == seen and (told["lines"], told["validation_lines"]) == (36, 6)
+    card = load_model(output).card["fine_tuned"]
+    assert card["samples"] == seen and (card["lines"], card["validation_lines"]) == (36, 6)
 
 
 @pytest.mark.parametrize("wishes", [(), ("--adapter",)], ids=["model", "adapter"])

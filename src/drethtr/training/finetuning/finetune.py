@@ -139,7 +139,6 @@ def finetune(material: Material, output: Path, place: Workplace) -> Outcome:
             last = train_share(material, 1.0, place, found_by(trained))
             trained, adapter = as_saved(material, material.learned, last, place)
         elif material.later:
-            place.report(f"learning {len(material.later):,} validation lines, too")
             trained, adapter = as_saved(material, material.learned, with_validation(material, place), place)
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")
@@ -290,11 +289,12 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
 
 def with_validation(material: Material, place: Workplace) -> Model:
     """A model that has learned the validation lines, too: that of the training lines, or its average with another."""
-    measured = (place.folder / f"{len(material.parts.train)}_lines").with_suffix(".safetensors")
-    first = load_model(measured)
+    first = train_share(material, 1.0, place)  # trained before
     if goes_on(material):
-        last = train_further(material, measured, place)
+        place.report(f"learning {len(material.later):,} validation lines, too")
+        last = train_further(material, place)
     else:
+        place.report(f"training a second model, on all {len(material.learned):,} lines")
         everything = replace(material, parts=replace(material.parts, train=material.learned))
         second = train_share(everything, 1.0, place, found_by(first))
         last = interpolate(first.weights, second, 0.5)
@@ -302,10 +302,11 @@ def with_validation(material: Material, place: Workplace) -> Model:
     return replace(last, card={**first.card, **both})
 
 
-def train_further(material: Material, start: Path, place: Workplace) -> Model:
-    """Train a model on with all lines; a finished training is not repeated."""
-    folder = place.folder / f"{len(material.learned)}_lines"
-    best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
+def train_further(material: Material, place: Workplace) -> Model:
+    """Train the model of all training lines on with those of validation; a finished training is not repeated."""
+    measured, folder = (place.folder / f"{len(some)}_lines" for some in (material.parts.train, material.learned))
+    start, best = (one.with_suffix(".safetensors") for one in (measured, folder))
+    lines = folder.with_suffix(".parquet")
     if not best.exists():
         store_parquet(material.learned, lines)
         old = place.folder / OLD if material.old else None
