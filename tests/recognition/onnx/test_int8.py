@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.int8 import linear_int8, linear_of_places_int8, quantize_by_output
+from drethtr.recognition.onnx.int8 import linear_int8, linear_of_places_int8, multiplied, quantize_by_output
 from drethtr.recognition.onnx.network import Session
 
 
@@ -35,6 +35,16 @@ def test_a_product_is_that_of_rounded_numbers(bias):
     np.testing.assert_allclose(product(x, weights, bias=bias), expected, atol=1e-4)
     exact = x @ weights["w.weight"].T + weights["w.bias"] * bias
     assert np.abs(expected - exact).mean() < 0.02 * np.abs(exact).mean()
+
+
+@pytest.mark.parametrize("unsigned", [True, None])
+def test_sums_are_exact_beyond_16_bits(unsigned):
+    """With unsigned weights on every processor, and as this one's are chosen."""
+    graph, ones = Graph({"w.weight": np.ones((8, 64), np.float32)}), np.ones((8, 64), np.float32)
+    x = graph.input("x", ones.shape)
+    chosen = linear_int8(graph, x, "w", 64, 8, bias=False) if unsigned is None else None
+    graph.output(chosen or multiplied(graph, x, "w", ones, unsigned=True))
+    np.testing.assert_allclose(Session(graph).run({"x": ones})[0], 64, rtol=1e-4)
 
 
 def test_a_convolution_of_single_places_is_a_product():

@@ -24,6 +24,7 @@ class ElementType(IntEnum):
     """Element types of a tensor (TensorProto.DataType)."""
 
     FLOAT = 1
+    UINT8 = 2
     INT8 = 3
     INT64 = 7
     BOOL = 9
@@ -31,6 +32,7 @@ class ElementType(IntEnum):
 
 ELEMENT_TYPES = {
     np.dtype(np.float32): ElementType.FLOAT,
+    np.dtype(np.uint8): ElementType.UINT8,
     np.dtype(np.int8): ElementType.INT8,
     np.dtype(np.int64): ElementType.INT64,
     np.dtype(np.bool_): ElementType.BOOL,
