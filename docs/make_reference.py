@@ -96,7 +96,8 @@ def spelling(parameter: Any, context: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{value}`"
     names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
-    return names if parameter.is_flag else f"{names} `{value}`"
+    typed = names if parameter.is_flag else f"{names} `{value}`"
+    return f'<span style="white-space: nowrap">{typed}</span>'  # browsers break lines after each hyphen
 
 
 def preset(parameter: Any) -> str:
@@ -198,7 +199,7 @@ def formats() -> Iterator[str]:
 
 def limits() -> Iterator[str]:
     """List the limits that users can hit, with their values and the modules that enforce them."""
-    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n\n| at most | | |\n|---|---:|---|"
+    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n\n| | at most | enforced in |\n|---|---:|---|"
     for what, place in LIMITS.items():
         module, name = place.rsplit(".", 1)
         yield row(
