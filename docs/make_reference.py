@@ -199,7 +199,8 @@ def formats() -> Iterator[str]:
 
 def limits() -> Iterator[str]:
     """List the limits that users can hit, with their values and the modules that enforce them."""
-    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n\n| | at most | enforced in |\n|---|---:|---|"
+    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n"
+    yield "| | at most | enforced in |\n|---|---:|---|"
     for what, place in LIMITS.items():
         module, name = place.rsplit(".", 1)
         yield row(
