@@ -96,7 +96,8 @@ def spelling(parameter: Any, context: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{value}`"
     names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
-    return names if parameter.is_flag else f"{names} `{value}`"
+    typed = names if parameter.is_flag else f"{names} `{value}`"
+    return f'<span style="white-space: nowrap">{typed}</span>'  # browsers break lines after each hyphen
 
 
 def preset(parameter: Any) -> str:
@@ -172,12 +173,22 @@ def signature(name: str, thing: Any) -> str:
 
 
 def paragraphs(text: str | None) -> str:
-    """Convert a docstring to Markdown; aligned or indented paragraphs become code blocks."""
+    """Convert a docstring to Markdown: arguments and errors become lists, other indented paragraphs code blocks."""
     parts = []
     for part in (text or "").split("\n\n"):
+        if part.startswith(("Args:\n", "Raises:\n")):
+            heading, *entries = re.split(r"\n {4}(?=\S)", part.replace("<", "&lt;"))
+            parts.append("\n".join([heading, "", *(entry(one) for one in entries)]))
+            continue
         is_aligned = re.search(r"\S {2,}\S|^ {2,}\S", part, re.MULTILINE)
         parts.append(f"```text\n{dedent(part)}\n```" if is_aligned else part.replace("<", "&lt;"))
     return "\n\n".join(parts)
+
+
+def entry(text: str) -> str:
+    """An argument or error of a docstring as an entry of a list."""
+    name, _, told = text.partition(":")
+    return f"- `{name}`: {' '.join(told.split())}"
 
 
 def formats() -> Iterator[str]:
@@ -198,7 +209,8 @@ def formats() -> Iterator[str]:
 
 def limits() -> Iterator[str]:
     """List the limits that users can hit, with their values and the modules that enforce them."""
-    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n\n| at most | | |\n|---|---:|---|"
+    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n"
+    yield "| | at most | enforced in |\n|---|---:|---|"
     for what, place in LIMITS.items():
         module, name = place.rsplit(".", 1)
         yield row(
@@ -212,21 +224,23 @@ def http() -> Iterator[str]:
     yield f"# HTTP\n\n{described['info']['description']}\n\n`GET /openapi.json` has the same for programs.\n"
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            yield from described_request(f"{method.upper()} {path}", operation)
+            yield from described_request(f"{method.upper()} {path}", operation, described["components"]["responses"])
     yield "## Values\n"
     for name, value in described["components"]["schemas"].items():
         yield f"### {name}\n\n```json\n{json.dumps(value, indent=1, ensure_ascii=False)}\n```\n"
 
 
-def described_request(name: str, operation: dict[str, Any]) -> Iterator[str]:
+def described_request(name: str, operation: dict[str, Any], refusals: dict[str, Any]) -> Iterator[str]:
     """Describe the input and output of a request."""
     yield f"## `{name}`\n\n{plain(operation['summary'])}\n\n| | |\n|---|---|"
     for parameter in operation.get("parameters", ()):
-        yield row(f"`{parameter['name']}` ({parameter['in']})", plain(parameter.get("description", "")))
+        told = plain(parameter.get("description")) or f"One of{value_of(parameter['schema'])}."
+        yield row(f"`{parameter['name']}` ({parameter['in']})", told)
     if "requestBody" in operation:
         yield row("takes", contents(operation["requestBody"]["content"]))
     for status, answer in operation["responses"].items():
-        yield row(status, contents(answer["content"]) if status < "3" else answer["$ref"].rpartition("/")[2])
+        refusal = refusals.get(answer.get("$ref", "").rpartition("/")[2], {})
+        yield row(status, refusal.get("description") or contents(answer["content"]))
     yield ""
 
 

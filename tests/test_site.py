@@ -91,4 +91,6 @@ def test_reference_is_made_from_the_code(site):
     assert "drethtr model predict-cer" in commands and "--alternatives" in commands
     assert "read_each" in python and "read_opened" not in python
     assert "nowhere" in python and " at 0x" not in python
+    assert "<li><code>threads</code>: Threads to search with" in python
     assert "/openapi.json" in http and "/search" in http
+    assert "The upload timed out." in http

@@ -84,7 +84,7 @@ def format_option(help: str, names: Iterable[str]) -> Any:
     return typer.Option("--format", "-f", metavar="NAMES", help=help, autocompletion=offered(*names))
 
 
-Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
+Threads = Annotated[int | None, threads_option("Threads to compute with on a CPU; default: one per free processor.")]
 
 PANEL = "Reading options"
 """The heading of these options in help."""
