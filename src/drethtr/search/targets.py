@@ -12,7 +12,7 @@ from drethtr.documents.names import stored
 from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore, is_postgres
-from drethtr.search.records import PageKey
+from drethtr.search.records import PageKey, file_named
 from drethtr.search.store import Store
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines):
         place = LinePlace.from_bytes(line.place)
         yield {
-            "page": stored(store.scan(key).as_posix()),
+            "page": stored(file_named(key, store.scan(key))),
             "number": key.number,
             "line": line.id,
             "text": line.text,
