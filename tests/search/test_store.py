@@ -55,6 +55,11 @@ def test_pages_that_a_scan_has_no_more_are_removed(recognizer, tmp_path):
             return builder.remove_deleted(), builder.store.size()[0]
 
     assert [build(3), build(3, chosen=1), build(1), build(2)] == [(0, 3), (0, 3), (2, 1), (0, 2)]
+    images[0].save(scan)
+    with open_builder(tmp_path / "a.sqlite", recognizer, segmentation) as builder:
+        list(builder.waiting(open_originals(scan)))
+        scan.unlink()
+        assert builder.remove_deleted() == 2, "the second page has gone for two reasons"
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -116,8 +116,8 @@ class Builder:
         states, missing = self.store.states(), self.missing()
         filled = {folder for folder in {scan.parent for scan in missing.values()} if is_filled(folder)}
         moved = {state.digest for key, state in states.items() if key not in missing} - {UNKNOWN}
-        gone = [key for key, scan in missing.items() if scan.parent in filled or states[key].digest in moved]
-        gone += [key for key in states if key.number > self.pages.get(key.scan, key.number)]
+        gone = {key for key, scan in missing.items() if scan.parent in filled or states[key].digest in moved}
+        gone |= {key for key in states if key.number > self.pages.get(key.scan, key.number)}
         with self.store.writing():
             for key in gone:
                 self.store.remove(key)
