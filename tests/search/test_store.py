@@ -101,7 +101,6 @@ def test_of_a_corrected_page_only_the_corrected_line_is_read(build, archive, rec
 
 
 def test_a_page_that_could_not_be_read_leaves_nothing_to_the_next(archive, recognizer, tmp_path):
-    """Lines that were kept from it have the same ids as those found on the other."""
     described = archive / "one.xml"
     described.write_text(described.read_text(encoding="utf-8").replace('id="l', 'id="r1l'), encoding="utf-8")
     write(blank(700, 400), TEXTS[4:6]).image.save(archive / "three.png")
@@ -110,13 +109,13 @@ def test_a_page_that_could_not_be_read_leaves_nothing_to_the_next(archive, recog
         raise DataError("too dark")
 
     with open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("auto")) as builder:
-        page = builder.read(*open_originals(archive / "three.png"))
+        builder.read(*open_originals(archive / "three.png"))
         expected = builder.store.page(1)[1]
         builder.read(*open_originals(described))
         described.write_text(described.read_text(encoding="utf-8").replace("received", "got"), encoding="utf-8")
         with pytest.raises(DataError, match="too dark"):
             builder.read(*open_originals(described), fail)
-        assert builder.read(*open_originals(archive / "three.png")) == page
+        builder.read(*open_originals(archive / "three.png"))
         assert builder.store.page(3)[1] == expected
 
 
