@@ -1,6 +1,5 @@
 """An index of the results of a batch: the same hits as an index that was made while reading, kept up with the batch."""
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,14 +10,9 @@ from drethtr.bulk.indexing import index_batch
 from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB
-from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import open_index
-from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
-from drethtr.search.records import PageKey, PageState, StoredLine
-from drethtr.search.store import Store
-from drethtr.search.targets import rows_of
 
 
 @pytest.fixture
@@ -44,16 +38,6 @@ def test_rows_are_found_with_their_number_and_box(batch, tmp_path):
         assert hits and {hit.page.name for hit in hits} == {"lines.parquet"}
         assert {hit.line for hit in hits} <= {f"row {n}" for n in range(12) if n != 3}
         assert all(hit.box.right > hit.box.left and hit.box.bottom > 20 for hit in hits)
-
-
-def test_hits_on_rows_of_a_url_name_it(tmp_path):
-    key, lines = PageKey("s3://archive/lines.parquet", 1), PackedLines.of([Posteriors.certain("abbey", range(5), 1.0)])
-    place = LinePlace(100, np.array([[0, 0, 0, 20], [100, 0, 100, 20]], dtype=np.int32)).to_bytes()
-    with Store.write(tmp_path / "a.sqlite", {}) as store, store.writing():
-        store.put(key, PageState("", b""), [StoredLine("row 0", "abbey", place, 1.0, True)], lines.content)
-    with open_index(tmp_path / "a.sqlite") as index, Store.read(tmp_path / "a.sqlite") as store:
-        [hit], [row] = index.search("abbey"), rows_of(store, key)
-    assert hit.file == hit.to_json()["page"] == row["page"] == key.scan
 
 
 def test_only_new_parts_are_added_and_old_ones_go(batch, tmp_path):

@@ -24,6 +24,7 @@ from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
 from drethtr.search.schema import FORMAT
 from drethtr.search.store import Store
+from drethtr.search.targets import rows_of
 from drethtr.text.tokenizer import Characters
 
 
@@ -117,6 +118,16 @@ def test_a_page_that_could_not_be_read_leaves_nothing_to_the_next(archive, recog
             builder.read(*open_originals(described), fail)
         builder.read(*open_originals(archive / "three.png"))
         assert builder.store.page(3)[1] == expected
+
+
+def test_hits_at_a_url_name_it(build, tmp_path):
+    build()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
+        database.execute("UPDATE pages SET scan = 's3://lines/' || scan")
+    with open_index(tmp_path / "a.sqlite") as index, Store.read(tmp_path / "a.sqlite") as store:
+        hit = index.search("received")[0]
+        row = next(rows_of(store, hit.key))
+    assert hit.file == hit.to_json()["page"] == row["page"] == hit.key.scan
 
 
 def test_what_changes_while_it_is_read_is_read_again(build, archive, tmp_path, monkeypatch):
