@@ -39,6 +39,8 @@ def main(file: Path) -> None:
     costs = {name: cost for name, cost in pages.items() if not cost["table"]}
     of = {name: collection for collection, names in collections_of(list(costs)).items() for name in names}
     collections = np.array([of[name] for name in costs])
+    if len(np.unique(collections)) < 2:
+        raise SystemExit("give pages of two collections or more: each is judged by a fit on the others")
     odd, cost = (np.array([page[key] for page in costs.values()]) for key in ("odd", "true"))
     cost = cost.clip(0, None)
     weights = np.array([(collections == name).sum() ** -0.5 for name in collections])

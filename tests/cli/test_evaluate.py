@@ -152,7 +152,7 @@ def test_errors_of_each_line_are_written(drethtr, lines, tiny_path, tmp_path):
         assert one[kind] + two[kind] == overall[kind]
     assert one["edits"] == sum(one[kind] for kind in KINDS)
     assert "--force" in drethtr(*run[:-2]).err
-    assert "--per-line is for lines" in drethtr(*run[:-2], "--force", "--end-to-end").err
+    assert "whole pages; leave out --per-line" in drethtr(*run[:-2], "--force", "--end-to-end").err
 
 
 def test_images_that_are_given_twice_are_counted(drethtr, lines, tiny_path, tmp_path):

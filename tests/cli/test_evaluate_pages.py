@@ -135,6 +135,13 @@ def test_lines_refuse_what_is_for_whole_pages(drethtr, pages, tiny_path):
     assert outcome.code == 2 and "needs --end-to-end" in outcome.err and outcome.err.count("\n") == 1
 
 
+def test_settings_for_pages_and_for_lines_go_together(drethtr, pages, tiny_path, tmp_path, monkeypatch):
+    (tmp_path / "drethtr.toml").write_text('[evaluate]\nlines = "projection"\nlimit = 1\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert drethtr("evaluate", pages, "--model", tiny_path).code == 0
+    assert drethtr("evaluate", pages, "--layout").code == 0
+
+
 def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["", ""])
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path, "--end-to-end")

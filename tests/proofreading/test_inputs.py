@@ -97,3 +97,13 @@ def test_lines_are_told_from_pages(folder, tmp_path):
     (lines / "x.gt.txt").write_text("x")
     assert are_lines([str(lines)]) and are_lines(["lines.tsv"]) and not are_lines([str(folder / "a.png")])
     assert not are_lines([str(folder)])
+
+
+def test_the_time_to_tell_them_grows_with_the_images(tmp_path):
+    def told(images):
+        for number in range(images):
+            (tmp_path / f"{number}.png").touch()
+        return steps(lambda: are_lines([str(tmp_path)]))
+
+    few = told(40)
+    assert told(160) < 6 * few

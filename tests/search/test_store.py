@@ -24,6 +24,7 @@ from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
 from drethtr.search.schema import FORMAT
 from drethtr.search.store import Store
+from drethtr.search.targets import rows_of
 from drethtr.text.tokenizer import Characters
 
 
@@ -55,6 +56,11 @@ def test_pages_that_a_scan_has_no_more_are_removed(recognizer, tmp_path):
             return builder.remove_deleted(), builder.store.size()[0]
 
     assert [build(3), build(3, chosen=1), build(1), build(2)] == [(0, 3), (0, 3), (2, 1), (0, 2)]
+    images[0].save(scan)
+    with open_builder(tmp_path / "a.sqlite", recognizer, segmentation) as builder:
+        list(builder.waiting(open_originals(scan)))
+        scan.unlink()
+        assert builder.remove_deleted() == 2, "the second page has gone for two reasons"
 
 
 @pytest.mark.parametrize("left", [True, False])
@@ -93,6 +99,35 @@ def test_of_a_corrected_page_only_the_corrected_line_is_read(build, archive, rec
     build_index(archive, recognizer, tmp_path / "afresh.sqlite")
     pages = {name: sorted(row[1:] for row in contents(tmp_path / name)[0]) for name in ("a.sqlite", "afresh.sqlite")}
     assert pages["a.sqlite"] == pages["afresh.sqlite"]
+
+
+def test_a_page_that_could_not_be_read_leaves_nothing_to_the_next(archive, recognizer, tmp_path):
+    described = archive / "one.xml"
+    described.write_text(described.read_text(encoding="utf-8").replace('id="l', 'id="r1l'), encoding="utf-8")
+    write(blank(700, 400), TEXTS[4:6]).image.save(archive / "three.png")
+
+    def fail(lines):
+        raise DataError("too dark")
+
+    with open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("auto")) as builder:
+        builder.read(*open_originals(archive / "three.png"))
+        expected = builder.store.page(1)[1]
+        builder.read(*open_originals(described))
+        described.write_text(described.read_text(encoding="utf-8").replace("received", "got"), encoding="utf-8")
+        with pytest.raises(DataError, match="too dark"):
+            builder.read(*open_originals(described), fail)
+        builder.read(*open_originals(archive / "three.png"))
+        assert builder.store.page(3)[1] == expected
+
+
+def test_hits_at_a_url_name_it(build, tmp_path):
+    build()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
+        database.execute("UPDATE pages SET scan = 's3://lines/' || scan")
+    with open_index(tmp_path / "a.sqlite") as index, Store.read(tmp_path / "a.sqlite") as store:
+        hit = index.search("received")[0]
+        row = next(rows_of(store, hit.key))
+    assert hit.file == hit.to_json()["page"] == row["page"] == hit.key.scan
 
 
 def test_what_changes_while_it_is_read_is_read_again(build, archive, tmp_path, monkeypatch):

@@ -22,12 +22,12 @@ LIMIT = 20
 TIMES = 3
 """Repetitions of each query."""
 
-REPEAT = """
-INSERT INTO pages (id, scan, number, state, digest, confidences, posteriors)
+REPEAT = (
+    """INSERT INTO pages (id, scan, number, state, digest, confidences, posteriors)
     SELECT id + :begin, scan || ' ' || :begin, number, state, digest, confidences, posteriors FROM pages
-    WHERE id <= :last;
-INSERT INTO lines SELECT page + :begin, number, id, text, place FROM lines WHERE page <= :last;
-"""
+    WHERE id <= :last""",
+    "INSERT INTO lines SELECT page + :begin, number, id, text, place FROM lines WHERE page <= :last",
+)
 """Copies all pages up to `last` with their lines, adding `begin` to their ids."""
 
 
@@ -69,7 +69,7 @@ def grow(index: Path, large: Path, lines: int) -> None:
     with closing(sqlite3.connect(large)) as database, database:
         [(last,)] = database.execute("SELECT max(id) FROM pages")
         for turn in range(1, -(-lines // own)):
-            for statement in REPEAT.split(";\n")[:2]:
+            for statement in REPEAT:
                 database.execute(statement, {"begin": turn * last, "last": last})
 
 

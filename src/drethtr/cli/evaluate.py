@@ -90,14 +90,10 @@ def evaluate(
     """
     refuse_results(json_file, per_line, force=force, inputs=data)
     of_pages = "--end-to-end" if end_to_end else "--layout" if layout else None
-    for option, is_given in (("--lines", lines is not None), ("--order", order != "auto")):
-        if is_given and of_pages is None:
-            raise ConfigError(f"{option} needs --end-to-end or --layout; add one, or leave out {option}")
-    of_lines = {"--limit": limit is not None, "--confidence": confidence, "--per-line": per_line is not None}
-    if of_pages is not None and (wanted := [name for name, is_wanted in of_lines.items() if is_wanted]):
-        raise ConfigError(f"{wanted[0]} is for lines, but {of_pages} evaluates whole pages; leave out one of them")
-    if of_pages is not None:
-        refuse_unused(ctx, f"{of_pages} evaluates all pages", "seed")
+    if of_pages is None:
+        refuse_unused(ctx, "line segmentation needs --end-to-end or --layout", "lines", "order")
+    else:
+        refuse_unused(ctx, f"{of_pages} evaluates whole pages", "limit", "seed", "confidence", "per_line")
     if layout and not end_to_end:
         refuse_unused(ctx, "--layout without --end-to-end reads nothing", *set(READING) - {"threads"})
     if of_pages is not None and not (layout and end_to_end):
@@ -117,7 +113,7 @@ def evaluate(
     with printed_after(result.text):
         if json_file is not None:
             write_json(json_file, result.figures)
-        if per_line is not None:
+        if per_line is not None and of_pages is None:
             write_text(per_line, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in result.lines))
     if not result.complete:
         raise typer.Exit(1)

@@ -113,7 +113,7 @@ def search(
 def row(hit: Hit) -> str:
     """A hit as text."""
     number = f" page {hit.number}" if hit.number > 1 else ""
-    return f"{hit.probability:4.2f}  {hit.page.as_posix()}{number} {hit.line}  {hit.snippet}"
+    return f"{hit.probability:4.2f}  {hit.file}{number} {hit.line}  {hit.snippet}"
 
 
 def table(hits: Sequence[Hit]) -> str:
@@ -124,7 +124,7 @@ def table(hits: Sequence[Hit]) -> str:
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
     for hit in hits:
-        where = (f"{hit.probability:.4f}", safe(hit.page.as_posix()), hit.number, safe(hit.line))
+        where = (f"{hit.probability:.4f}", safe(hit.file), hit.number, safe(hit.line))
         writer.writerow((*where, *hit.box, safe(hit.text), safe(hit.snippet)))
     return written.getvalue()
 

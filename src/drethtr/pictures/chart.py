@@ -1,7 +1,7 @@
 """Charts of metrics as SVG: medians with ranges, and curves, on logarithmic axes."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -106,20 +106,15 @@ def curves(title: str, panels: Sequence[Panel]) -> str:
 
 def vertical_grid(axis: Axis, top: float, bottom: float, unit: str) -> list[str]:
     """Vertical lines at the ticks of a horizontal axis, with values and the unit below."""
-    parts = grid(axis, lambda at: stroke(at, top, at, bottom, GRID, 1))
+    parts = [stroke(axis(tick), top, axis(tick), bottom, GRID, 1) for tick in axis.ticks()]
     parts += [text(axis(tick), bottom + 14, readable(tick), anchor="middle") for tick in axis.ticks()]
     return [*parts, text(axis.start + axis.pixels, bottom + 30, unit, anchor="end")]
 
 
 def horizontal_grid(axis: Axis, left: float, right: float) -> list[str]:
     """Horizontal lines at the ticks of a vertical axis, with values on the left."""
-    parts = grid(axis, lambda at: stroke(left, at, right, at, GRID, 1))
+    parts = [stroke(left, axis(tick), right, axis(tick), GRID, 1) for tick in axis.ticks()]
     return parts + [text(left - 6, axis(tick) + 4, readable(tick), anchor="end") for tick in axis.ticks()]
-
-
-def grid(axis: Axis, draw: Callable[[float], str]) -> list[str]:
-    """A drawing for each tick."""
-    return [draw(axis(tick)) for tick in axis.ticks()]
 
 
 def legend(names: Sequence[str], left: float) -> list[str]:

@@ -168,9 +168,9 @@ def holds_lines(path: Path) -> bool:
     """Whether a folder contains a table, or a line image with its text."""
     if not path.is_dir():
         return False
-    files = sorted(path.iterdir())
+    files = set(path.iterdir())
     if any(file.suffix.lower() in TABLES for file in files):
         return True
-    images = (file for file in files if file.suffix.lower() in IMAGES)
+    images = (file for file in sorted(files) if file.suffix.lower() in IMAGES)
     described = (image for image in images if any(image.with_suffix(ending) in files for ending in TRANSCRIPTIONS))
     return any(original.is_line for image in islice(described, 1) for original in open_originals(image))

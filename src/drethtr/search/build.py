@@ -7,7 +7,7 @@ with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
@@ -66,7 +66,6 @@ class Builder:
         self.expected: dict[PageKey, str] = {}
         self.pages: dict[str, int] = {}  # of each scan asked about so far
         self.seen: dict[str, tuple[Strip, Reading]] = {}
-        self.known_lines: dict[str, Entry] = {}  # the lines of the page being read that need not be read again
 
     def __enter__(self) -> Self:
         return self
@@ -117,8 +116,8 @@ class Builder:
         states, missing = self.store.states(), self.missing()
         filled = {folder for folder in {scan.parent for scan in missing.values()} if is_filled(folder)}
         moved = {state.digest for key, state in states.items() if key not in missing} - {UNKNOWN}
-        gone = [key for key, scan in missing.items() if scan.parent in filled or states[key].digest in moved]
-        gone += [key for key in states if key.number > self.pages.get(key.scan, key.number)]
+        gone = {key for key, scan in missing.items() if scan.parent in filled or states[key].digest in moved}
+        gone |= {key for key in states if key.number > self.pages.get(key.scan, key.number)}
         with self.store.writing():
             for key in gone:
                 self.store.remove(key)
@@ -134,17 +133,18 @@ class Builder:
             DataError: if it cannot be read or written.
         """
         self.expect([original])
+        self.seen = {}
         original = original.opened()
         reader = PageReader(self.recognizer, self.segmentation, on_line=self.on_line, read_lines=read)
-        segmented, texts = reader.segment(original), dict[str, TextLine]()
+        segmented, known, texts = reader.segment(original), dict[str, Entry](), dict[str, TextLine]()
         if isinstance(segmented, SegmentedPage) and segmented.given is not None:
             unchanged = self.unchanged(original, segmented)
-            self.known_lines = {line.id: (line, posteriors) for line, posteriors in unchanged.values()}
-            texts = {line.id: line for line in segmented.given.lines if line.id in self.known_lines}
+            known = {line.id: (line, posteriors) for line, posteriors in unchanged.values()}
+            texts = {line.id: line for line in segmented.given.lines if line.id in known}
             strips = {number: strip for number, strip in segmented.strips.items() if number not in unchanged}
             segmented = segmented._replace(strips=strips)
         page = reader.page(original, segmented)
-        self.put(original, page)
+        self.put(original, page, known)
         return page.with_lines(lambda line: texts.get(line.id, line))
 
     def unchanged(self, original: Original, page: SegmentedPage) -> dict[int, Entry]:
@@ -175,17 +175,19 @@ class Builder:
         if all(line.id in self.seen for line in page.lines if line.transcription is not None):
             self.put(original, page)
         else:
-            self.seen = {}
             self.read(original)
 
-    def put(self, original: Original, page: Page) -> int:
-        """Write a page after its lines were received; returns the number of its searchable lines.
+    def put(self, original: Original, page: Page, known: Mapping[str, Entry] | None = None) -> None:
+        """Write a page after its lines were received.
+
+        Args:
+            known: Its lines that need not be read again, by id.
 
         Raises:
             DataError: if it cannot be written.
         """
         seen, self.seen = self.seen, {}
-        same, self.known_lines = self.known_lines, {}
+        same = known or {}
         given = {line.id: line.transcription for line in original.given_lines()}
         lines, posteriors = [], []
         for line in page.lines:
@@ -203,7 +205,6 @@ class Builder:
             kept = FORMATS["page"].write(document)
         with self.store.writing():
             self.store.put(key, state, lines, PackedLines.of(posteriors).content, kept)
-        return len(lines)
 
     def key(self, original: Original) -> PageKey:
         """The key of a page in the index."""

@@ -21,7 +21,7 @@ from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.probability import SearchCalibration, shipped
 from drethtr.search.query import Query, Spelling, parse
-from drethtr.search.records import PageKey, Records, StoredLine, Verdict
+from drethtr.search.records import PageKey, Records, StoredLine, Verdict, file_named
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.store import Store
 
@@ -63,13 +63,18 @@ class Hit:
     unjudged: float = field(default=0.0, repr=False)
     place: bytes = field(default=b"", repr=False)
 
+    @property
+    def file(self) -> str:
+        """The scan as text."""
+        return file_named(self.key, self.page)
+
     def to_json(self) -> dict[str, Any]:
         """The hit as plain values, as in `drethtr search --json`.
 
         `number` is omitted for the first page of a file, `unknown` if there are no such letters.
         """
         return {
-            "page": self.page.as_posix(),
+            "page": self.file,
             "line": self.line,
             "text": self.text,
             "probability": round(self.probability, 4),

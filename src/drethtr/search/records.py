@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
+from drethtr.base.urls import is_url
 
 APPLICATION = 0x64725458
 """Marks a SQLite file as an index; in PostgreSQL, the key of the lock for creating the tables."""
@@ -44,6 +45,11 @@ class PageKey(NamedTuple):
 
     scan: str
     number: int
+
+
+def file_named(key: PageKey, scan: Path) -> str:
+    """The file of a page as text, from its path `scan`; for rows of a batch maybe a URL, which no path can hold."""
+    return key.scan if is_url(key.scan) else scan.as_posix()
 
 
 class PageState(NamedTuple):

@@ -15,7 +15,8 @@ completed when it is written."""
 WITHOUT_READINGS = 2
 
 PLACE = "place BLOB NOT NULL DEFAULT x''"
-"""The column of the places of verdicts, which follows another one on its line, as where SQLite adds it to a table."""
+"""The column of the places of verdicts. It stands on the line of the column before it, where `ALTER TABLE` puts it, as
+`refuse_other_tables` compares the statements letter by letter."""
 
 STATEMENTS = (
     """CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",

@@ -1,10 +1,9 @@
 """Copies of an index that can be kept up to date: a shared database, or a table for other programs."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError, first_line
 from drethtr.base.files import atomic_write
@@ -12,7 +11,7 @@ from drethtr.documents.names import stored
 from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore, is_postgres
-from drethtr.search.records import PageKey
+from drethtr.search.records import PageKey, file_named
 from drethtr.search.store import Store
 
 if TYPE_CHECKING:
@@ -22,10 +21,12 @@ ROWS = 5_000
 """Lines per row group of a table."""
 
 
-class Target(ABC):
-    """A copy of an index."""
+@dataclass(frozen=True)
+class Postgres:
+    """A database; pages from other indexes stay in it."""
 
-    @abstractmethod
+    url: str
+
     def update(self, store: Store) -> str:
         """Bring the copy up to date, and return a description of the changes.
 
@@ -33,15 +34,6 @@ class Target(ABC):
             DataError: if it cannot be written, or has other settings.
             MissingExtraError: without a required package.
         """
-
-
-@dataclass(frozen=True)
-class Postgres(Target):
-    """A database; pages from other indexes stay in it."""
-
-    url: str
-
-    def update(self, store: Store) -> str:
         # Each page records the index it came from: pages removed there are removed here, pages of other indexes stay.
         origin = stored(store.path.resolve().as_posix())
         with PostgresStore.write(self.url, store.about()) as database:
@@ -59,7 +51,7 @@ class Postgres(Target):
 
 
 @dataclass(frozen=True)
-class Table(Target):
+class Table:
     """A Parquet file with a row for each line."""
 
     path: Path
@@ -86,6 +78,7 @@ class Table(Target):
             raise DataError("is not a table of an index, so it is not replaced; rename it, or the index", self.path)
 
     def update(self, store: Store) -> str:
+        """As `Postgres.update`."""
         columns = schema()
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
@@ -107,6 +100,10 @@ class Table(Target):
         except OSError as error:
             raise DataError(f"cannot be written: {first_line(error)}", self.path) from error
         return f"{self.path}: {store.size()[1]:,} lines"
+
+
+Target: TypeAlias = Postgres | Table
+"""A copy of an index."""
 
 
 def schema() -> "Schema":
@@ -138,7 +135,7 @@ def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines):
         place = LinePlace.from_bytes(line.place)
         yield {
-            "page": stored(store.scan(key).as_posix()),
+            "page": stored(file_named(key, store.scan(key))),
             "number": key.number,
             "line": line.id,
             "text": line.text,

@@ -119,7 +119,7 @@ def parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def read_lines(data: Sequence[str], count: int) -> list["KnownLine"]:
+def first_lines(data: Sequence[str], count: int) -> list["KnownLine"]:
     """The first lines of the data, with decoded images and texts."""
     from drethtr.datasets.open import open_all
     from drethtr.paper.speed.peers import KnownLine

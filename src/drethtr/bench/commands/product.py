@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import require
-from drethtr.bench.commands.choices import Count, Data, parts, read_lines
+from drethtr.bench.commands.choices import Count, Data, first_lines, parts
 from drethtr.cli.options import (
     DecoderName,
     DeviceName,
@@ -86,7 +86,7 @@ def host(
 
     refuse_results(json_file, force=force)
     known = {} if against is None else earlier(against)
-    lines = [line.line for line in read_lines(data, count)]
+    lines = [line.line for line in first_lines(data, count)]
     found = {}
     for name in parts(decoders):
         recognizer = Recognizer.load(model, decoder=name, precision=precision, device="cpu", threads=1)
@@ -187,7 +187,7 @@ def drift(
 
     refuse_results(json_file, force=force)
     strategy = None if decoder is None else strategy_named(decoder)
-    lines = [known.line for known in read_lines(data, count)]
+    lines = [known.line for known in first_lines(data, count)]
     where, exactness = open_device(device, threads), precision_named(precision)
     drifts = measure(load_named(model or SHIPPED, None), strategy, lines, where, exactness)
     most = max(drifts)

@@ -19,9 +19,9 @@ from drethtr.bench.commands.choices import (
     Decoders,
     Networks,
     RaceOptions,
+    first_lines,
     numbers,
     parts,
-    read_lines,
     strategies_named,
     with_race_options,
 )
@@ -102,7 +102,7 @@ def strategies(
     from drethtr.paper.speed.peers import measure_strategies
     from drethtr.recognition.protocol import precision_named
 
-    lines = [known.line for known in read_lines(data, 2 if race.quick else count)]
+    lines = [known.line for known in first_lines(data, 2 if race.quick else count)]
     chosen = strategies_named(decoders), numbers(batches), race.rounds, device, precision_named(precision)
     return race.deliver(measure_strategies(lines, *chosen))
 
@@ -134,7 +134,7 @@ def peers(
     if kraken_model is not None:
         check_kraken(kraken_model)
     report = measure(
-        read_lines(data, 2 if race.quick else count),
+        first_lines(data, 2 if race.quick else count),
         strategies_named(decoders),
         numbers(batches),
         race.rounds,
@@ -172,7 +172,7 @@ def everything(
     results = [output / f"{name}{ending}" for name in commands for ending in (".json", ".svg")]
     refuse_results(output / "results.md", *results, force=force)
     # Fail now rather than after half an hour: for unreadable lines, unmeasurable memory, or a missing package.
-    read_lines(data, 1)
+    first_lines(data, 1)
     PeakMemory(open_device(device, threads))
     check_transformers()
     tables = ["# Figures of `drethtr bench all`"]

@@ -4,11 +4,10 @@ Two texts are aligned with each page. The correct one shows how many lines get e
 error in one line of ten, like transcriptions by other people, and shows which lines can be accepted.
 """
 
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -60,15 +59,12 @@ class RecognizedPage(NamedTuple):
     places: tuple[int | None, ...]
 
 
-class KnownPage(ABC):
-    """A page with known texts.
-
-    samples  its marked lines, in reading order
-    """
+@dataclass(frozen=True)
+class GivenPage:
+    """A page with its marked lines, in reading order."""
 
     samples: Sequence[Sample]
 
-    @abstractmethod
     def recognize(self, recognizer: Recognizer) -> RecognizedPage:
         """Read the lines that texts are aligned with.
 
@@ -76,15 +72,6 @@ class KnownPage(ABC):
             DataError: naming the line or page, if an image cannot be used.
             CheckpointError: if the model's activations are not finite.
         """
-
-
-@dataclass(frozen=True)
-class GivenPage(KnownPage):
-    """A page with its marked lines."""
-
-    samples: Sequence[Sample]
-
-    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
         images = [open_sample(recognizer, sample) for sample in self.samples]
         return RecognizedPage(
             tuple(map(RecognizedLine, images, recognizer.read_lines(images))), tuple(range(len(images)))
@@ -92,7 +79,7 @@ class GivenPage(KnownPage):
 
 
 @dataclass(frozen=True)
-class FoundPage(KnownPage):
+class FoundPage:
     """A page whose lines are found; the marked lines have their texts."""
 
     samples: Sequence[Sample]
@@ -107,6 +94,7 @@ class FoundPage(KnownPage):
         return cls(samples, original, segmentation)
 
     def recognize(self, recognizer: Recognizer) -> RecognizedPage:
+        """As `GivenPage.recognize`."""
         recognized = {}
 
         def keep(id: str, strip: Strip, reading: Reading) -> None:
@@ -129,6 +117,10 @@ class FoundPage(KnownPage):
         found = complete(gray, [GivenLine.of(given[number]) for number in known])
         outlines = {number: on_page(line.polygon, width, height) for number, line in zip(known, found, strict=True)}
         return [outlines.get(number, ()) for number in range(len(given))]
+
+
+KnownPage: TypeAlias = GivenPage | FoundPage
+"""A page with known texts."""
 
 
 def with_text(page: Page | None) -> list[TextLine]:

@@ -312,11 +312,11 @@ def precision_of_errors(right: Floats, wrong: Floats) -> float:
     return average_precision(is_wrong[order], WRONG_WORDS, weights[order])
 
 
-def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
+def drawn(judged: Judged, share: float) -> tuple[Floats, Floats]:
     """Probabilities and truths of everything correct, and of a sample of what is wrong that makes up this share."""
     right, wrong = judged.probability[judged.right], judged.probability[~judged.right]
     number = round(len(right) * share / (1 - share)) if len(wrong) else 0
-    some = np.random.default_rng(seed).choice(wrong, number) if number else wrong[:0]
+    some = np.random.default_rng(0).choice(wrong, number) if number else wrong[:0]
     truths = np.arange(len(right) + len(some)) < len(right)
     return np.concatenate([right, some]), truths.astype(np.float64)
 

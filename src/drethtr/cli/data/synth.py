@@ -54,4 +54,4 @@ def synth(
         first = [synthesizer.render(index, seed) for index in range(min(count, SHOWN))]
         captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]
         write_png(sheet, contact_sheet(captioned))
-        echo(f"{sheet}: the first {len(first)} of them")
+        echo(f"{sheet}: {counted(len(first), 'line')} of them")

@@ -197,9 +197,6 @@ def number(value: float, measure: str) -> str:
     return f"{value:,.{places}f}"
 
 
-Results = Mapping[str, Sequence[Result]]
-"""The results of a table, by row."""
-
 HARDEST = 6
 """Number of hard lines to show."""
 MAX_CHARACTERS = 40

@@ -55,13 +55,6 @@ RATES = {
 MIN_WIDTH = 6
 
 
-def search_scores(results: SearchResults, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
-    """(Q, L) the probability from `drethtr search`."""
-    candidates = candidates_of(lines.indexed)
-    rows = zip(results.queries, results.chances, strict=True)
-    return np.stack([calibration(chances, len(query), candidates) for query, chances in rows])
-
-
 @dataclass(frozen=True)
 class Among:
     """Queries on the L lines of a set and the C lines of others.
@@ -168,10 +161,11 @@ def figures_of(
     """Evaluate all methods on the lines of a set, and the search also among others."""
     queries = queries_of(lines, model)
     results = lines.indexed.search(queries)
+    candidates, rows = candidates_of(lines.indexed), zip(queries, results.chances, strict=True)
     methods = {
         "exact": exact_scores(queries, lines),
         "fuzzy": fuzzy_scores(queries, lines, weights.fuzzy),
-        "search": search_scores(results, lines, weights.search),
+        "search": np.stack([weights.search(chances, len(query), candidates) for query, chances in rows]),
     }
     judged = {name: judge(scores, results.relevant, lines.pages, probable=True) for name, scores in methods.items()}
     number = sum(map(len, others))

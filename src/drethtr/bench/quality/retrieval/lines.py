@@ -17,7 +17,7 @@ from drethtr.base.arrays import Booleans, Floats, Ints
 from drethtr.base.errors import DataError
 from drethtr.bulk.indexing import open_results, rows_of
 from drethtr.datasets.open import open_all
-from drethtr.datasets.sample import Sample, page_of
+from drethtr.datasets.sample import Sample, clean_lines, page_of
 from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.confidence.logistic import Logistic
@@ -60,7 +60,8 @@ class IndexedLines:
         if job["model"] != recognizer.model.hash:
             raise DataError("read by another model, so its lines are not comparable", folder)
         rows = [row for part in sorted(results.parts()) for row in rows_of(folder, part)]
-        words = words_by_key({row["input"] for row in rows})
+        samples = clean_lines(open_all(sorted({row["input"] for row in rows})))
+        words = {sample.key: frozenset(folded_words(sample.text)) for sample in samples}
         keys = [f"{row['input']} row {row['row']}" for row in rows]
         known = [(words[key], row) for key, row in zip(keys, rows, strict=True) if key in words and not row["error"]]
         lines = [PackedLines.from_bytes(row["posteriors"]).line(0) for _, row in known]
@@ -109,12 +110,6 @@ def folded_words(text: str) -> list[str]:
 def stored_confidences(confidences: Sequence[float]) -> NDArray[np.uint8]:
     """Confidences of readings, as stored in an index."""
     return np.array(list(map(stored_confidence, confidences)), dtype=np.uint8)
-
-
-def words_by_key(inputs: set[str]) -> dict[str, frozenset[str]]:
-    """The folded words of each clean line of some files."""
-    samples = open_all(sorted(inputs))
-    return {sample.key: frozenset(folded_words(sample.text)) for sample in samples if sample.clean}
 
 
 class ReadWord(NamedTuple):

@@ -117,10 +117,10 @@ def curve(ranked: Booleans, scores: Floats, relevant: int) -> tuple[Floats, Floa
     return right / (ends + 1), right / max(relevant, 1)
 
 
-def drawn(pages: Ints, seed: int = 0) -> list[Floats]:
+def drawn(pages: Ints) -> list[Floats]:
     """The weights of lines in each of several bootstrap draws of pages; empty for too few pages."""
     number = int(pages.max()) + 1
     if number < MIN_PAGES:
         return []
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     return [np.bincount(rng.integers(0, number, number), minlength=number)[pages].astype(float) for _ in range(DRAWS)]
