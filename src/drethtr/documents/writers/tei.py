@@ -50,6 +50,9 @@ NAMES = {
 BETWEEN = ("pb", "note", "fw")
 """Elements between paragraphs; a body must have another one."""
 
+MAX_NESTED = 40
+"""Maximum number of elements within each other in a line: no reading has as many, and XML is written recursively."""
+
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
 
@@ -321,11 +324,14 @@ def spans_of(line: TextLine) -> Iterator[Span]:
 
 
 def nested(spans: Iterable[Span]) -> list[Span]:
-    """Spans in the order in which their elements begin; of two that cross, only the first."""
-    kept: list[Span] = []
+    """Spans in the order in which their elements begin; of two that cross, only the first, and at most `MAX_NESTED`."""
+    kept, around = list[Span](), list[Span]()
     for span in sorted(spans, key=lambda span: (span.start, -span.end, span.name == "hi", span.inserted is not None)):
-        if not any(other.start < span.start < other.end < span.end for other in kept):
+        while around and around[-1].end <= span.start:
+            around.pop()
+        if len(around) < MAX_NESTED and (not around or span.end <= around[-1].end):
             kept.append(span)
+            around.append(span)
     return kept
 
 
