@@ -11,7 +11,7 @@ from drethtr.documents.document import Document
 from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import Region
 from drethtr.documents.transcription import SHADES, Grade
-from drethtr.documents.writers.docx import OFFICE, packed, relations
+from drethtr.documents.writers.office import OFFICE, packed, relations
 from drethtr.documents.writers.table import tables_of, text_of_cell
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
