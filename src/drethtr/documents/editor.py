@@ -39,10 +39,8 @@ class Splicer(NamedTuple):
     @classmethod
     def of(cls, markup: Markup) -> "Splicer":
         """Detect the indentation from the white space before the first element in the root."""
-        root = markup.root
-        gap = markup.utf8[root.inside : root.children[0].start].decode() if root.children else ""
-        in_rows = not gap.strip() and "\n" in gap
-        return cls(markup, in_rows, gap.rpartition("\n")[2] if in_rows else "")
+        lead = cls(markup, in_rows=False, unit="").lead(markup.root.children[0]) if markup.root.children else ""
+        return cls(markup, "\n" in lead, lead.rpartition("\n")[2] if "\n" in lead else "")
 
     def remove(self, element: Element) -> Edit:
         """Remove an element and the white space before it."""
