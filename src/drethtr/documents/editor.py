@@ -186,10 +186,9 @@ class Editor(ABC):
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Record what a person did with a line."""
 
+    @abstractmethod
     def remove_text(self, element: Element) -> Iterator[Edit]:
         """Remove the text of a line, and what a person did with it."""
-        yield from self.set_parts(element, ())
-        yield from self.set_review(element, None)
 
     @abstractmethod
     def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:

@@ -105,6 +105,10 @@ class ALTOEditor(Editor):
             yield from self.remove_doubts(string)
         yield from self.mark(element, review)
 
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        yield from self.set_parts(element, [empty_string(prefix_of(element))])
+        yield from self.mark(element, None)
+
     def remove_doubts(self, string: Element) -> Iterator[Edit]:
         """Remove the tags of a doubtful word."""
         own = string.attributes.get("TAGREFS", "").split()
@@ -158,7 +162,7 @@ class ALTOEditor(Editor):
         if line.baseline:
             element.set("BASELINE", written(line.baseline))
         add_shape(element, outline, prefix)
-        ET.SubElement(element, f"{prefix}String", CONTENT="")  # required in ALTO
+        element.append(empty_string(prefix))
         return element
 
     def add_region(self) -> Edit:
@@ -245,6 +249,11 @@ class ALTOEditor(Editor):
         for slot, block in zip(slots, blocks, strict=True):
             if slot is not block:
                 yield Edit(slot.start, slot.end, self.markup.utf8[block.start : block.end])
+
+
+def empty_string(prefix: str) -> ET.Element:
+    """A String without text, since ALTO requires one in a line."""
+    return ET.Element(f"{prefix}String", CONTENT="")
 
 
 def strings_and_spaces(line: Element) -> tuple[list[Element], Mapping[int, list[Element]]]:
