@@ -12,7 +12,7 @@ from drethtr.documents.document import Document, Provenance, Sheet, address
 from drethtr.documents.markup import Identifiers, as_file, clean
 from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
-from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs, place_in, with_insertions
+from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs, places_in, with_insertions
 from drethtr.documents.transcription import Grade, PageWord, Transcription
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
@@ -258,9 +258,8 @@ def fill(block: Block) -> None:
         broken = {"break": "no"} if is_broken else {}
         last = ET.SubElement(block.element, "lb", {**broken, **block.attributes[line.id]})
         before, spans = line.text, list(spans_of(line))
-        for insertion in insertions:
+        for place, insertion in zip(places_in(line, insertions), insertions, strict=True):
             above = {"place": "above", **block.attributes[insertion.id]}
-            place = place_in(line, insertion)
             spans.append(Span(place, place, "add", above, inserted=insertion))
         add_text(block.element, last, before, 0, len(before), nested(spans))
     if len(block.element):
