@@ -196,7 +196,7 @@ class Run:
                 try:
                     self.finish(task, record, sheets)
                 except DataError as error:
-                    self.fail(error)
+                    self.fail(error if error.source is not None else error.of(task.given))
                 finally:
                     self.claims.release(task)
 
