@@ -54,8 +54,6 @@ def test_pages_come_in_the_order_of_the_physical_structure(workspace):
 
 
 def test_each_description_of_a_page_is_read_once(tmp_path):
-    """Also if a part of the structure has many images, and their descriptions are in another order."""
-
     def read(number):
         for n in range(number):
             (tmp_path / f"{n}.png").touch()
