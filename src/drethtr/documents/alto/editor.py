@@ -106,7 +106,8 @@ class ALTOEditor(Editor):
         yield from self.mark(element, review)
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
-        yield from self.set_parts(element, [empty_string(prefix_of(element))])
+        empty = ET.Element(f"{prefix_of(element)}String", CONTENT="")  # required in ALTO
+        yield from self.set_parts(element, [empty])
         yield from self.mark(element, None)
 
     def remove_doubts(self, string: Element) -> Iterator[Edit]:
@@ -162,7 +163,7 @@ class ALTOEditor(Editor):
         if line.baseline:
             element.set("BASELINE", written(line.baseline))
         add_shape(element, outline, prefix)
-        element.append(empty_string(prefix))
+        ET.SubElement(element, f"{prefix}String", CONTENT="")  # required in ALTO
         return element
 
     def add_region(self) -> Edit:
@@ -249,11 +250,6 @@ class ALTOEditor(Editor):
         for slot, block in zip(slots, blocks, strict=True):
             if slot is not block:
                 yield Edit(slot.start, slot.end, self.markup.utf8[block.start : block.end])
-
-
-def empty_string(prefix: str) -> ET.Element:
-    """A String without text, since ALTO requires one in a line."""
-    return ET.Element(f"{prefix}String", CONTENT="")
 
 
 def strings_and_spaces(line: Element) -> tuple[list[Element], Mapping[int, list[Element]]]:
