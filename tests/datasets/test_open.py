@@ -12,7 +12,6 @@ from drethtr.datasets.layouts.hugging_face import HuggingFace
 from drethtr.datasets.open import open_all, open_samples
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import check_apart
-from drethtr.text.normalize import as_written
 from drethtr.training.feed import Real, Streamed
 
 
@@ -429,10 +428,6 @@ def test_documents_of_an_export_are_sets_of_their_own(tmp_path):
         documents[name] = open_samples(tmp_path / name / "page")
     assert [(s.set, s.page) for [s] in documents.values()] == [("letters_anna", "0001"), ("diary_karl", "0001")]
     check_apart(documents)
-
-
-def test_texts_of_a_page_can_be_had_as_written(described):
-    assert open_samples(described, as_written)[0].text == "e\u0301te\u0301"
 
 
 def test_a_line_of_a_page_with_a_text_but_without_place_is_named(described):

@@ -13,14 +13,17 @@ from drethtr.documents.beside import image_beside, visible_below
 from drethtr.documents.page import file_name
 
 
-@pytest.mark.parametrize("name", ["a.png", "images/a.png", "../a.png", "../../img/a.png"])
-def test_an_image_is_found_near_its_page_file(tmp_path, name):
+@pytest.mark.parametrize("name", ["a.png", "images/a.png", "../a.png", "../../img/a.png", "../jpg/a.png"])
+def test_an_image_is_found_near_its_page_file(tmp_path, monkeypatch, name):
     path = tmp_path / "sent" / "volume" / "page" / "p.xml"
     image = path.parent / name
     image.parent.mkdir(parents=True, exist_ok=True)
     image.touch()
     path.parent.mkdir(exist_ok=True)
-    assert image_beside(path, name) == image
+    assert image_beside(path, name).samefile(image)
+    for here, below in (("page", "p.xml"), ("page", "../page/p.xml"), ("", "page/p.xml")):
+        monkeypatch.chdir(path.parents[1] / here)
+        assert image_beside(Path(below), file_name(name)).samefile(image)
 
 
 @pytest.mark.parametrize("ending", [".page.xml", ".alto.xml"])
@@ -144,7 +147,7 @@ def test_the_current_folder_is_called_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match="put it into page or the current folder, or name its folder with --images"):
         image_beside(Path("page") / "p.xml", "p.jpg")
-    with pytest.raises(DataError, match="put it into the current folder, or name"):
+    with pytest.raises(DataError, match="put it into the current folder or the one above, or name"):
         image_beside(Path("p.xml"), "p.jpg")
 
 

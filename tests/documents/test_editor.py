@@ -1,5 +1,7 @@
 """Changes of attributes and elements that leave all other bytes as they are."""
 
+from xml.etree import ElementTree as ET
+
 import pytest
 
 from drethtr.documents.editor import Splicer
@@ -41,3 +43,12 @@ def test_an_attribute_is_set_added_or_removed(before, name, value, after):
 def test_a_removed_element_takes_the_white_space_before_it_along(before, after):
     markup = parse(before.encode(), "x")
     assert apply(markup.utf8, [Splicer.of(markup).remove(markup.root.children[0])]).decode() == after
+
+
+@pytest.mark.parametrize("note", ["", "<!-- a note -->", "\n  <!-- a note -->"])
+def test_a_new_element_is_indented_like_its_neighbors(note):
+    before, after = f"<r>{note}\n  <l>\n    <m/>", "\n  </l>\n</r>"
+    markup = parse((before + after).encode(), "x")
+    [line] = markup.root.children
+    edit = Splicer.of(markup).insert(line, line.children[0], [ET.Element("n")])
+    assert apply(markup.utf8, [edit]).decode() == f"{before}\n    <n />{after}"

@@ -82,6 +82,10 @@ BOMBS = {
     "indices": lambda size: region(f'<TextLine custom="{many(size, "readingOrder {")}"/>'),
     "an index": lambda size: region(f'<TextLine custom="readingOrder {{{many(size, " index")}"/>'),
     "tags": lambda size: region(f'<TextLine custom="{many(size, "unclear {offset:0; length:1;} ")}"/>'),
+    "long tags": lambda size: region(
+        f'<TextLine custom="{many(size * 3 // 4, f"a {{offset:0; length:{size // 8};}} ")}">'
+        f"<TextEquiv><Unicode>{many(size // 4, 'a' + chr(10))}</Unicode></TextEquiv></TextLine>"
+    ),
     "attributes": lambda size: region("<TextLine " + many(size, 'a#="" ') + "/>"),
     "order": lambda size: page("<ReadingOrder>" + nested("OrderedGroup", many(size, "<a/>")) + "</ReadingOrder>"),
     "oddities": lambda size: region(f'<TextLine><Coords points="{many(size, "x ")}"/></TextLine>'),

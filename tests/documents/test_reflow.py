@@ -6,6 +6,7 @@ from itertools import permutations
 from zipfile import ZipFile
 
 import pytest
+from growth import steps
 from page_examples import document_of, register_page
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
@@ -81,6 +82,20 @@ def test_insertions_stand_where_they_were_written_in_whatever_order_they_are_lis
 def prose(*regions):
     document = document_of(Page("a.jpg", 900, 900, regions))
     return replace(document, about=About(title="Letters")), FORMATS["prose"].write(document).decode()
+
+
+def test_many_insertions_into_a_long_line_take_no_quadratic_time():
+    def write(size):
+        words = tuple(PageWord("a", None, Box(n, 9, n + 1, 20).polygon()) for n in range(size))
+        line = TextLine("l", transcription=Transcription(" ".join("a" * size), words=words))
+        above = (Box(n, 0, n + 1, 9).polygon() for n in range(size))
+        insertions = [
+            TextLine(f"i{n}", box, kind="insertion", transcription=Transcription("b")) for n, box in enumerate(above)
+        ]
+        list(reading_blocks(Page("a.png", size, 20, (Region("r", (line, *insertions)),))))
+
+    write(10)  # what is done once
+    assert steps(lambda: write(400)) < 4.4 * steps(lambda: write(100))
 
 
 def test_a_text_for_reading_has_paragraphs_and_no_marks():

@@ -57,6 +57,16 @@ def test_a_folder_is_transcribed_once(scans, tiny_path, tmp_path):
     assert len(plan.done) == 2 and not (plan.waiting or plan.unrecorded or plan.refused)
 
 
+def test_a_text_that_a_format_cannot_hold_is_told_with_its_file(tmp_path, tiny_path):
+    xml, events = tmp_path / "a.xml", []
+    put_page(tmp_path / "a.png", xml, ["LONG"])
+    approved = '<Metadata><TranskribusMetadata status="GT"/>'
+    xml.write_text(xml.read_text().replace("LONG", "a" * 33_000).replace("<Metadata>", approved))
+    open_job([xml], tmp_path / "out", ["xlsx"]).run(lambda: Recognizer.load(tiny_path), events.append)
+    [told] = [str(event) for event in events if isinstance(event, Skipped)]
+    assert told == f"{xml}: the text of a line or cell is longer than Excel allows; use --format csv or tables"
+
+
 def test_pages_that_are_looked_at_ahead_are_read_alike_and_in_order(scans, tiny_path, tmp_path):
     """With given lines, pages in a file, and scans that disappear between planning and reading."""
     put_page(scans / "zed.png", scans / "zed.xml", TEXTS[:2])

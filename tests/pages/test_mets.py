@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from growth import steps
 from mets_examples import ALTO_TYPE, PAGE_TYPE, any_volume, counted_by_lxml, mets_of
 from page_examples import document_of
 from PIL import Image
@@ -18,6 +19,7 @@ from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Tag
 from drethtr.pages import Skipped
 from drethtr.pages.inputs import find_inputs
+from drethtr.pages.mets import pages_of_mets
 from drethtr.pages.opening import open_job
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import PageCache
@@ -49,6 +51,20 @@ def test_pages_come_in_the_order_of_the_physical_structure(workspace):
     assert [line.text for line in second.given().lines] == ["eins", "zwei"] and second.has_lines
     assert second.name == str(workspace / "OCR-D-SEG" / "a.xml") and not second.is_line
     assert second.scan().file == workspace / "OCR-D-IMG" / "a.png"
+
+
+def test_each_description_of_a_page_is_read_once(tmp_path):
+    def read(number):
+        for n in range(number):
+            (tmp_path / f"{n}.png").touch()
+            (tmp_path / f"{n}.xml").write_bytes(FORMATS["page"].write(document_of(Page(f"{n}.png", 9, 9))))
+        images = [(f"I{n}", "image/png", f"{n}.png") for n in range(number)]
+        lines = [(f"G{n}", PAGE_TYPE, f"{n}.xml") for n in reversed(range(number))]
+        path = volume(tmp_path, {"IMG": images, "PAGE": lines}, ("1", [id for id, *_ in (*images, *lines)]))
+        return steps(lambda: pages_of_mets(path))
+
+    read(2)  # what is done once
+    assert read(40) < 4.8 * read(10)
 
 
 def test_the_last_step_of_a_workflow_counts_and_page_before_alto(workspace):

@@ -1,6 +1,7 @@
 """Which pages of which files a person wants, and where their results go."""
 
 import sys
+from pathlib import Path
 from shutil import make_archive, rmtree
 
 import pytest
@@ -90,7 +91,7 @@ def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
     assert select([tree], tree / "2").remarks == ()
 
 
-def test_a_corrected_file_beside_that_of_another_program_is_not_passed_over_without_a_word(tmp_path):
+def test_a_corrected_file_beside_that_of_another_program_is_not_passed_over_without_a_word(tmp_path, monkeypatch):
     folder = tmp_path / "scans"
     own, theirs = put_page(folder, "a"), folder / "a.xml"
     theirs.write_bytes(foreign(put_page(tmp_path / "other", "a")).read_bytes())
@@ -105,6 +106,8 @@ def test_a_corrected_file_beside_that_of_another_program_is_not_passed_over_with
     exported.parent.mkdir()
     theirs.rename(exported)
     assert [f"{exported} of another program is read instead" in words for words in select([exported]).remarks] == [True]
+    monkeypatch.chdir(exported.parent)
+    assert [words.partition(":")[0] for words in select(["a.xml"]).remarks] == [str(Path("../a.page.xml"))]
     assert select([folder]).files == (own,)
 
 

@@ -58,6 +58,13 @@ def test_a_probe_may_use_any_name_below_a_prefix():
     assert below.get("/ocr/about").status_code == 400
 
 
+@pytest.mark.parametrize(("path", "status"), [("/static/x.css", 200), ("/api/learn", 403)])
+def test_roles_hold_below_a_prefix(path, status):
+    below = TestClient(Starlette(routes=[Mount("/ocr", client(token=TOKEN).app)]), "http://localhost")
+    token = {"Authorization": f"Bearer {Role.CORRECT.token(TOKEN)}"} if status == 403 else {}
+    assert below.request("GET" if status == 200 else "POST", f"/ocr{path}", headers=token).status_code == status
+
+
 @pytest.mark.parametrize(
     ("headers", "taken"),
     [

@@ -16,7 +16,7 @@ from drethtr.datasets.layouts.hugging_face import rows_at
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Entry, LeftOut, Sample, with_distinct_sets
 from drethtr.datasets.splits import SPLITS, set_at, split_named
-from drethtr.text.normalize import Normalization, for_scoring
+from drethtr.text.normalize import for_scoring
 
 TABLES = (".parquet", ".tsv", ".jsonl")
 """Extensions of files that contain lines and nothing else."""
@@ -25,7 +25,7 @@ AS_FOUND = Pages()
 """How PAGE and ALTO files are read: images beside them, outlines as usual."""
 
 
-def open_samples(name: str | Path, normalize: Normalization = for_scoring, pages: Pages = AS_FOUND) -> list[Sample]:
+def open_samples(name: str | Path, pages: Pages = AS_FOUND) -> list[Sample]:
     """All samples of a file or folder in any layout, or of a Parquet file at a URL.
 
     Samples keep their order, and none is left out. A data set with several splits needs the name of one: `iam#train`.
@@ -41,7 +41,7 @@ def open_samples(name: str | Path, normalize: Normalization = for_scoring, pages
         if isinstance(entry, LeftOut):
             left_out.append(entry)
         else:
-            text = normalize(entry.text)
+            text = for_scoring(entry.text)
             samples.append(entry if text == entry.text else replace(entry, text=text))
     if len(left_out) > 1:
         raise DataError(f"{left_out[0].error()} (and {len(left_out) - 1:,} more; drethtr data check {path} lists them)")

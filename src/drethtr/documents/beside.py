@@ -44,6 +44,9 @@ OF_IMAGES = frozenset(
 MAX_WORDS = 3
 """Maximum number of words of such a name: `jpg`, `scans_1914`, `OCR-D-IMG`."""
 
+HERE = {Path(): "the current folder", Path(".."): "the one above"}
+"""Words for folders in messages."""
+
 NUMBER = re.compile(r"_\d{4,}$")
 
 PART = re.compile(r"_\d{4,}[-+][-+\d]+$")
@@ -155,7 +158,8 @@ def image_beside(
         given = (found for name in names if name for found in images_called(images, name))
         if (found := next(given, None)) is not None:
             return found
-    near, endings = path.parents[:2], (*IMAGES, *map(str.upper, IMAGES))
+    around, endings = folders_around(path), (*IMAGES, *map(str.upper, IMAGES))
+    near = around[:2]
     # Its own name in the folder above (own[1:]) comes after the image that it names, if that is beside it.
     own = [[folder / name for name in own_names(path, endings)] for folder in near] if is_renamed else []
     if (found := next(filter(None, map(find, chain(*own[:1]))), None)) is not None:
@@ -164,7 +168,7 @@ def image_beside(
         place = path.parent / image
         if place != path and (found := find(place)) is not None:
             return found
-    folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
+    folders = [*near, *(folder / name for folder in around for name in IMAGE_FOLDERS)]
     named = (folder / image for folder in folders if image)
     alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
     respelled = (found for folder in folders if image for found in images_called(folder, image))
@@ -172,16 +176,25 @@ def image_beside(
     # Hundreds of paths, of which the first usually exists.
     for place in chain(*own[1:], named, respelled, alike, elsewhere):
         # Check nearness first: on Windows, merely testing for a name such as //host/x connects to that host.
-        if is_near(place, path.parents[:2][-1]) and place != path and (found := find(place)) is not None:
+        if is_near(place, near[-1]) and place != path and (found := find(place)) is not None:
             return found
     called = f"image {image!r}" if image else "image"
     among = near if images is None else (images,)
     close = [str(file) for folder in among for file in similar_files(folder, image or path.name, IMAGES)]
     there = f"; similar names: {', '.join(close)}" if close else ""
-    places = " or ".join("the current folder" if folder == Path() else str(folder) for folder in near)
+    places = " or ".join(HERE.get(folder, str(folder)) for folder in near)
     put = f"put it into {places}, or name its folder with --images"
     cure = put if images is None else f"it is not in {images}"
     raise DataError(f"its {called} is missing; {cure}{there}", path)
+
+
+def folders_around(path: Path) -> list[Path]:
+    """The folder of a file and the two above it, also those above the current one."""
+    folders = [path.parent]
+    for _ in range(2):
+        last = folders[-1]
+        folders.append(last / ".." if last == Path() or last.name == ".." else last.parent)
+    return list(dict.fromkeys(folders))
 
 
 def own_names(path: Path, endings: Sequence[str]) -> Iterator[str]:
@@ -222,11 +235,12 @@ def in_image_folders(path: Path, name: str) -> Sequence[Path]:
     if holds(path.parent, IMAGES):
         return ()
     with suppress(OSError):
-        beside = sorted(folder for folder in path.parent.parent.iterdir() if folder.is_dir() and not is_hidden(folder))
+        above = folders_around(path)[:2][-1]
+        beside = sorted(folder for folder in above.iterdir() if folder.is_dir() and not is_hidden(folder))
         found = [
             image
             for folder in beside
-            if folder != path.parent and is_called_after_images(folder) and not holds(folder, (DESCRIPTION,))
+            if is_called_after_images(folder) and not (folder.samefile(path.parent) or holds(folder, (DESCRIPTION,)))
             for image in islice(images_called(folder, name), 1)
         ]
         if len(found) > 1:

@@ -39,10 +39,8 @@ class Splicer(NamedTuple):
     @classmethod
     def of(cls, markup: Markup) -> "Splicer":
         """Detect the indentation from the white space before the first element in the root."""
-        root = markup.root
-        gap = markup.utf8[root.inside : root.children[0].start].decode() if root.children else ""
-        in_rows = not gap.strip() and "\n" in gap
-        return cls(markup, in_rows, gap.rpartition("\n")[2] if in_rows else "")
+        lead = cls(markup, in_rows=False, unit="").lead(markup.root.children[0]) if markup.root.children else ""
+        return cls(markup, "\n" in lead, lead.rpartition("\n")[2] if "\n" in lead else "")
 
     def remove(self, element: Element) -> Edit:
         """Remove an element and the white space before it."""
@@ -188,10 +186,9 @@ class Editor(ABC):
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Record what a person did with a line."""
 
+    @abstractmethod
     def remove_text(self, element: Element) -> Iterator[Edit]:
         """Remove the text of a line, and what a person did with it."""
-        yield from self.set_parts(element, ())
-        yield from self.set_review(element, None)
 
     @abstractmethod
     def set_text_and_review(self, element: Element, line: TextLine, old: TextLine) -> Iterator[Edit]:

@@ -1,7 +1,9 @@
 """Running text from lines: paragraphs, words that continue on the next line, and raised letters."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
@@ -112,19 +114,21 @@ def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[
         start = end
 
 
-def place_in(line: TextLine, insertion: TextLine) -> int:
-    """The position of an insertion in the text of a line: after the words that begin left of it."""
-    end, place = len(line.text), 0
-    found = 0
-    for part, word in line.transcription.parts if line.transcription else ():
+def places_in(line: TextLine, insertions: Sequence[TextLine]) -> list[int]:
+    """The position of each insertion in the text of a line: after the words that begin left of it."""
+    known, place = list[tuple[float, int]](), 0
+    for part, word in line.transcription.parts if line.transcription and insertions else ():
         place += len(part)
-        if word is None:
-            continue
-        if insertion.box is None or word.box is None:
-            return end
-        if (word.box.left + word.box.right) / 2 < insertion.box.left:
-            found = place
-    return found
+        if word is not None:
+            if word.box is None:
+                return [len(line.text)] * len(insertions)
+            known.append(((word.box.left + word.box.right) / 2, place))
+    if not known:
+        return [0] * len(insertions)
+    middles, places = zip(*sorted(known), strict=True)
+    ends = list(accumulate(places, max, initial=0))  # not searched word by word: a file may have thousands of both
+    boxes = [insertion.box for insertion in insertions]
+    return [len(line.text) if box is None else ends[bisect_left(middles, box.left)] for box in boxes]
 
 
 def reading_blocks(page: Page) -> Iterator[Block]:
@@ -156,7 +160,7 @@ def inserted(line: TextLine, insertions: Sequence[TextLine]) -> str:
     """The text of a line with what is written above it."""
     text = line.text
     # From the right, as positions refer to the text before insertion; at one position, the last one first.
-    placed = sorted(((place_in(line, insertion), insertion) for insertion in insertions), key=itemgetter(0))
+    placed = sorted(zip(places_in(line, insertions), insertions, strict=True), key=itemgetter(0))
     for place, insertion in reversed(placed):
         text = " ".join(filter(None, (text[:place].strip(), insertion.text, text[place:].strip())))
     return text

@@ -196,7 +196,7 @@ class Run:
                 try:
                     self.finish(task, record, sheets)
                 except DataError as error:
-                    self.fail(error)
+                    self.fail(error if error.source is not None else error.of(task.given))
                 finally:
                     self.claims.release(task)
 
@@ -341,7 +341,7 @@ class Run:
         finally:
             self.report(PageRead(original, page))
         if not self.job.update and original.description not in self.corrected_results:
-            self.doubts.unused += texts_of_people(original)
+            self.doubts.unused += sum(is_of_person(line) and not line.is_reviewed for line in original.given_lines())
         return page
 
     def finish(self, task: FileTask, record: Recorder, sheets: Sheets) -> None:
@@ -390,15 +390,6 @@ class Run:
                         record(name, path, lacks, content)
         if not missing:
             self.planner.forget_pages(task)
-
-
-def texts_of_people(original: Original) -> int:
-    """The number of given lines that are read although they have a text without confidences, apparently a person's.
-
-    Raises:
-        DataError: if their description can no longer be read.
-    """
-    return sum(is_of_person(line) and not line.is_reviewed for line in original.given_lines())
 
 
 def is_of_person(line: TextLine) -> bool:

@@ -227,13 +227,14 @@ def local_pages(
     unused = list(descriptions[-1:] if len(images) == 1 else (*descriptions, *unopened))
     instead = (f"{file}: cannot be opened; {unused[0]} is used instead" for file in unopened)
     remarks = tuple(map(as_given, instead)) if len(images) == 1 else ()
+    named = {file: image_named_in(file) for file in unused if len(images) > 1}
     for image in images:
         place = image.below(path.parent)
         if place is None:
             yield AbsentPage(path, reason=missing(image))
             continue
         # Matched by the image that each names: they may be listed in another order than the images.
-        own = next((file for file in unused if len(images) == 1 or image_named_in(file) == place.name), None)
+        own = next((file for file in unused if len(images) == 1 or named[file] == place.name), None)
         if own is not None:
             unused.remove(own)
         yield VolumePage(place, description=own, remarks=remarks)

@@ -24,11 +24,11 @@ MAX_BYTES = 1 << 28
 class Entry(NamedTuple):
     """How a result was made.
 
-    state   size and time of the files it was made from, see `state_of`
-    digest  of their content, in hexadecimal
-    made    the settings that determined its content, by name
-    lacks   the numbers of its pages that could not be read
-    written the digest of the result itself; "" if unknown
+    state    size and time of the files it was made from, see `state_of`
+    digest   of their content, in hexadecimal
+    made     the settings that determined its content, by name
+    lacks    the numbers of its pages that could not be read
+    written  the digest of the result itself; "" if unknown
     """
 
     state: str

@@ -13,7 +13,7 @@ from drethtr.base.archive import as_unpacked_beside, is_archive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import is_folder, refuse_file
 from drethtr.base.links import refuse_outside
-from drethtr.documents.beside import DESCRIPTION, KINDS, page_stem
+from drethtr.documents.beside import DESCRIPTION, KINDS, folders_around, page_stem
 from drethtr.documents.names import folded
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import READABLE, are_below, find_inputs
@@ -188,7 +188,7 @@ def passed_over(files: Sequence[Path], catalog: Catalog) -> Iterator[str]:
         if file.suffix.lower() != DESCRIPTION:
             continue
         # Transkribus puts its files into a folder `page` beside the scans.
-        folders = file.parents[: 2 if file.parent.name == "page" else 1]
+        folders = folders_around(file)[: 2 if file.absolute().parent.name == "page" else 1]
         beside = {folder / f"{page_stem(file)}{kind}{DESCRIPTION}" for folder in folders for kind in KINDS}
         for own in sorted(filter(catalog.folders.is_there, beside - read)):
             if not catalog.is_ours(file) and (work := work_in(own)):

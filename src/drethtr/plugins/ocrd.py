@@ -5,6 +5,7 @@ preserved. On pages without lines, lines are detected. Derived images that earli
 are not used, since all coordinates refer to the scan.
 """
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -59,7 +60,7 @@ class Recognize(Processor):  # type: ignore[misc]
         data = to_xml(pcgts).encode()
         given = parse_page(data, name, lambda _: image.size)[2].page
         made_by = self.recognizer.provenance()
-        described = given.on_image(pcgts.get_Page().imageFilename, *image.size) if given.lines else None
+        described = given.on_image(Path(pcgts.get_Page().imageFilename), *image.size) if given.lines else None
         finder = finder_named(self.parameter["lines"]).with_threads(self.recognizer.threads)
         segmented = SegmentedPage.of(
             gray, given.image, described, self.recognizer, lambda page: Layout.of(finder.find(page))

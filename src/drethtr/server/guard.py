@@ -174,8 +174,7 @@ class Guard:
 
     def refusal(self, scope: Scope) -> Response | None:
         """The response for a request that is refused; None if it is accepted."""
-        # The path relative to the prefix under which another application or a proxy mounts this one.
-        if scope["path"].removeprefix(scope.get("root_path", "")) in OPEN:
+        if path_in(scope) in OPEN:
             return None
         headers = Headers(scope=scope)
         host = headers.get("host", "")
@@ -187,7 +186,7 @@ class Guard:
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
             return JSONResponse({"error": words}, 403)
-        if self.access.token is None or scope["path"].startswith(STATIC):
+        if self.access.token is None or path_in(scope).startswith(STATIC):
             scope[ROLE] = Role.MANAGE
             return None
         return self.refuse_without_token(scope, headers)
@@ -222,7 +221,7 @@ class Guard:
             words = "this server requires a token; open the full address that it printed at startup"
             return JSONResponse({"error": words}, 401, unknown)
         scope[ROLE] = role
-        if role.may(scope["method"], scope["path"]):
+        if role.may(scope["method"], path_in(scope)):
             return None
         words = f"your address only lets you {DOES[role]}; ask whoever gave it to you for another one"
         return JSONResponse({"error": words}, 403)
@@ -240,6 +239,11 @@ class Guard:
         return next((role for one in given for role, token in tokens if is_same(one, token)), None)
 
 
+def path_in(scope: Scope) -> str:
+    """The path of a request, without the prefix under which another application or a proxy mounts this one."""
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
+
+
 def is_visit(scope: Scope, headers: Headers) -> bool:
     """Whether a request opens a page of this server in a tab, not in a frame of another page.
 
@@ -247,7 +251,7 @@ def is_visit(scope: Scope, headers: Headers) -> bool:
     """
     kinds = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     is_page = "text/html" in headers.get("accept", "") if kinds == (None, None) else kinds == ("navigate", "document")
-    return scope["method"] in READS and is_page and bool(PAGES.fullmatch(scope["path"]))
+    return scope["method"] in READS and is_page and bool(PAGES.fullmatch(path_in(scope)))
 
 
 def is_own(scope: Scope, headers: Headers) -> bool:

@@ -51,7 +51,8 @@ LINES_TXT = """#--- lines.txt ---#
 a01-000u-00 ok 154 19 408 746 1663 91 A|MOVE|,|Mr.
 a01-000u-01 err 156 19 395 932 1850 105 nominating|"
 b04-010-00 ok 150 3 1 1 10 10 gone
-"""
+LONG ok 150 3 1 1 10 10 longer than the name of a file may be
+""".replace("LONG", "a" * 300)
 
 
 @pytest.mark.parametrize("root", ["", "data/"])
@@ -64,7 +65,7 @@ def test_iam_as_in_lines_txt(put, draw, root):
     assert texts(lines) == [("", "A MOVE , Mr."), ("", 'nominating "')]
     assert (lines[0].page, lines[0].hand, lines[0].language) == ("a01-000u", "005", "en")
     assert ids(lines) == ["a01-000u-00", "a01-000u-01"]
-    assert left_out == ["no image"]
+    assert left_out == ["no image"] * 2
 
 
 def test_iam_as_written(put, draw):

@@ -100,6 +100,12 @@ def test_doubts_of_words_that_stay_go_with_a_confirmation_alone():
     assert '<String CONTENT="York"/>' in content(confirmed)
 
 
+def test_a_line_whose_text_is_removed_keeps_an_empty_string_as_the_schema_wants():
+    file = file_of(*LINE)
+    removed = file.with_line(replace(file.line("l"), transcription=None))
+    assert content(removed) == '<String CONTENT="" />' and removed.line("l").transcription is None
+
+
 def test_a_new_reading_of_the_same_text_leaves_the_hyphenation_alone():
     file = file_of(*LINE)
     [line] = file.page.lines

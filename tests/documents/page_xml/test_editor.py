@@ -70,6 +70,7 @@ def test_when_a_word_is_corrected_all_else_stays_byte_for_byte(image, status):
     assert changed.line("l").text == "Der Mann kam"
     assert ROW + DER in found and ROW + KAM in found and ROW + OTHER + ROW + STYLE in found
     assert [one.text for one in changed.line("l").words] == ["Der", "Mann", "kam"]
+    assert '<Coords points="110,10 200,10 200,60 110,60"/>' in words_of(changed)[1]
 
 
 def test_a_corrected_word_keeps_its_attributes_and_styles():

@@ -221,6 +221,13 @@ def test_only_abbreviations_are_expanded():
     assert found(root, "persName") and not found(root, "choice")
 
 
+def test_thousands_of_tags_on_one_word_are_no_deeper_than_xml_may_be():
+    tags = (Tag("person", 0, 3),) * 2000
+    line = TextLine("l", transcription=Transcription("Ant at home", tags=tags))
+    document = document_of(Page("a.jpg", 800, 600, (Region("r", (line,)),)))
+    assert READERS[".xml"](FORMATS["tei"].write(document), Path("a.xml")).split() == ["Ant", "at", "home"]
+
+
 def test_an_edition_says_what_it_is():
     about = About(
         "Letters", "Anne Brontë", "Leeds, MS 7", "Ada L.; Bo", "https://creativecommons.org/licenses/by/4.0/", "en"

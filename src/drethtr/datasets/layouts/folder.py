@@ -56,7 +56,8 @@ class Kraken(Layout):
             raise DataError("is a file; give the folder of line images", source)
         for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:
             entries = list(lines_in(folder, source))
-            if self.transcribed and folder != source and all(is_untranscribed(entry) for entry in entries):
+            untranscribed = (isinstance(entry, LeftOut) and entry.reason == UNTRANSCRIBED for entry in entries)
+            if self.transcribed and folder != source and all(untranscribed):
                 continue
             yield from entries
 
@@ -89,11 +90,6 @@ def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
         yield line_of(folder / text, images, source)
     for lonely in sorted(name for name in names - owned.keys() if name.endswith(GROUND_TRUTH)):
         yield LeftOut(str(folder / lonely), "no image of that name beside it")
-
-
-def is_untranscribed(entry: Entry) -> bool:
-    """Whether an entry is an image without a text."""
-    return isinstance(entry, LeftOut) and entry.reason == UNTRANSCRIBED
 
 
 def line_of(text: Path, images: list[tuple[int, str]], source: Path) -> Entry:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_there
 from drethtr.datasets.sample import Entry
 
 
@@ -40,7 +41,7 @@ class Layout(ABC):
 
 def within(source: Path, *places: str) -> Path | None:
     """The first of some relative paths that exists below a source."""
-    return next((source / place for place in places if (source / place).exists()), None)
+    return next((source / place for place in places if is_there(source / place)), None)
 
 
 def needed(source: Path, *places: str) -> Path:

@@ -17,7 +17,7 @@ from drethtr.base.encoding import SURROGATE
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout
-from drethtr.datasets.parquet import word
+from drethtr.datasets.parquet import shortened, word
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.splits import collection_of, set_at, split_named
 from drethtr.datasets.text_files import is_quoted, rows_of
@@ -149,9 +149,9 @@ def entry_of(cells: dict[str, Any], table: Path, number: int, named_after: Path)
     cells |= {name: word(cells[name]) for name in NAMES if type(cells.get(name)) in (int, float)}
     for name, wanted in COLUMNS.items():
         if cells.get(name) is not None and not isinstance(cells[name], wanted):
-            return LeftOut(key, f"unusable {name}", f"{name} is {cells[name]!r}, expected {wanted.__name__}")
+            return LeftOut(key, f"unusable {name}", f"{name} is {shortened(cells[name])}, expected {wanted.__name__}")
         if wanted is str and SURROGATE.search(cells.get(name) or ""):
-            trouble = f"{name} contains an unpaired surrogate, {cells[name]!r}; replace it"
+            trouble = f"{name} contains an unpaired surrogate, {shortened(cells[name])}; replace it"
             return LeftOut(key, f"unusable {name}", trouble)
     places = [table.parent / folder / cells["file"] for folder in FOLDERS]
     image = next((place for place in places if is_file(place)), None)

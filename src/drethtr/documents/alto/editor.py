@@ -105,6 +105,11 @@ class ALTOEditor(Editor):
             yield from self.remove_doubts(string)
         yield from self.mark(element, review)
 
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        empty = ET.Element(f"{prefix_of(element)}String", CONTENT="")  # required in ALTO
+        yield from self.set_parts(element, [empty])
+        yield from self.mark(element, None)
+
     def remove_doubts(self, string: Element) -> Iterator[Edit]:
         """Remove the tags of a doubtful word."""
         own = string.attributes.get("TAGREFS", "").split()

@@ -6,6 +6,7 @@ Tags are the work of people. When the text changes, they move with it.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -122,7 +123,7 @@ def moved(custom: str, old: str, new: str) -> Moved:
     A tag grows with insertions into its passage and letters added to its words, and shrinks with deletions. It is lost
     if nothing is left of its passage, or if it was on a part of a passage that was replaced as a whole.
     """
-    if old == new:
+    if old == new or OFFSET.search(custom) is None:
         return Moved(custom)
     stretches, lost = compared(old, new), list[str]()
 
@@ -160,12 +161,16 @@ def compared(old: str, new: str) -> list[Stretch]:
 
 def passage_after(stretches: Sequence[Stretch], before: Passage, old: str, new: str) -> Passage | None:
     """A passage of an old text in the new one; None if it is lost."""
-    start = next((part.place(before.start) for part in stretches if part.first <= before.start < part.last), len(new))
+    first = bisect_left(stretches, before.start, key=lambda part: part.last)
+    stretches = stretches[first : bisect_right(stretches, before.end, first, key=lambda part: part.first)]
+    # At most three touch an edge. A file may have a million tags, each over thousands of stretches.
+    outer = [*stretches[:3], *stretches[3:][-3:]]
+    start = next((part.place(before.start) for part in outer if part.first <= before.start < part.last), len(new))
     if before.length == 0:
         return Passage(start, 0)
-    end = next(part.place(before.end) for part in stretches if part.first < before.end <= part.last)
+    end = next(part.place(before.end) for part in outer if part.first < before.end <= part.last)
     # A letter added to the first or last word of a tag belongs to the tag, as in "March 190" with a new 5.
-    for part in stretches:
+    for part in outer:
         if not part.same and part.last == before.start and not in_word(old[: before.start][-1:]):
             while start > part.begin and in_word(new[start - 1]) and in_word(old[before.start]):
                 start -= 1
@@ -174,9 +179,7 @@ def passage_after(stretches: Sequence[Stretch], before: Passage, old: str, new: 
                 end += 1
     if not new[start:end].strip():
         return None
-    cut = any(
-        not part.same and part.first < edge < part.last for part in stretches for edge in (before.start, before.end)
-    )
+    cut = any(not part.same and part.first < edge < part.last for part in outer for edge in (before.start, before.end))
     kept = any(
         part.same and old[max(part.first, before.start) : min(part.last, before.end)].strip() for part in stretches
     )

@@ -110,7 +110,7 @@ class PageXMLEditor(Editor):
             if word.doubtful:
                 custom = f"{custom} {entry_of(Tag(UNCLEAR, 0, len(word.text)))}".strip()
             place, text = word_element(word, 0, "", prefix_of(element))
-            if (coords := element.first("Coords")) is not None:
+            if (coords := element.first("Coords")) is not None and (old is None or word.polygon != old.polygon):
                 yield self.splicer.set_attribute(coords, "points", place.get("points"))
             yield from self.set_parts(element, [text] if coords is not None else [place, text])
         if number is not None and CUSTOM_INDEX.search(custom):

@@ -225,13 +225,13 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
     return Transcription(text, confidence, tuple(words), review=review, tags=tags) if known else None
 
 
-def own_doubts(line: Element) -> list[Passage]:
+def own_doubts(line: Element) -> frozenset[Passage]:
     """The doubtful words of a line: drethtr marks them at the line and at the word, a person at the line alone."""
     words = []
     for word in line.all("Word"):
         doubtful = UNCLEAR in names_of(word.attributes.get("custom", ""))
         words.append(PageWord(read_text(word)[0], doubtful=doubtful))
-    return [Passage(*place) for place in Transcription(read_text(line)[0], words=tuple(words)).doubts]
+    return frozenset(Passage(*place) for place in Transcription(read_text(line)[0], words=tuple(words)).doubts)
 
 
 def review_of(line: Element) -> Review | None:

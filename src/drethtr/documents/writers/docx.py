@@ -3,28 +3,25 @@
 Source: Office Open XML, ISO 29500.
 """
 
-from collections.abc import Mapping, Sequence
-from io import BytesIO
+from collections.abc import Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from string import Template
 from xml.etree import ElementTree as ET
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import TextLine
 from drethtr.documents.reflow import reading_blocks, runs
 from drethtr.documents.transcription import SHADES, Grade, PageFlag, PageWord
+from drethtr.documents.writers.office import OFFICE, packed, relations
 
 STYLES = Path(__file__).with_name("docx_styles.xml")
 
 STYLE = {Grade.CERTAIN: "Even", Grade.LIKELY: "Even", Grade.UNLIKELY: "Unlikely", Grade.GUESS: "Guess"}
 """The styles of doubtful words."""
 
-OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 TEXT = {"xmlns:w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 
 PARTS = {
@@ -119,25 +116,6 @@ def package(document: Document, root: ET.Element, comments: Comments) -> bytes:
     return packed(document, PARTS, parts)
 
 
-def packed(document: Document, kinds: Mapping[str, str], parts: Mapping[str, bytes]) -> bytes:
-    """The file of an Office document with these parts, of which the first is the main one, and their content types."""
-    core = "docProps/core.xml"
-    main = {next(iter(parts)): f"{OFFICE}/officeDocument", core: f"{PACKAGE}/relationships/metadata/core-properties"}
-    parts = {
-        "[Content_Types].xml": content_types(
-            {f"/{core}": "application/vnd.openxmlformats-package.core-properties+xml", **kinds}
-        ),
-        "_rels/.rels": relations(main),
-        core: properties(document),
-        **parts,
-    }
-    file = BytesIO()
-    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)  # without timestamps, to be reproducible
-    return file.getvalue()
-
-
 def add_block(body: ET.Element, lines: Sequence[TextLine], comments: Comments) -> None:
     """Add the lines of a region or table that have text or flags, as one paragraph with line breaks."""
     lines = [line for line in lines if line.text or line.flags]
@@ -190,39 +168,3 @@ def add_run(
         if raised:
             ET.SubElement(settings, "w:vertAlign", {"w:val": "superscript"})
     ET.SubElement(run, "w:t", {"xml:space": "preserve"}).text = clean(text)
-
-
-def content_types(parts: Mapping[str, str]) -> bytes:
-    """The list of parts and their content types."""
-    root = ET.Element("Types", xmlns=f"{PACKAGE}/content-types")
-    relation = "application/vnd.openxmlformats-package.relationships+xml"
-    ET.SubElement(root, "Default", Extension="rels", ContentType=relation)
-    for part, kind in parts.items():
-        ET.SubElement(root, "Override", PartName=part, ContentType=kind)
-    return as_file(root)
-
-
-def relations(roles: Mapping[str, str]) -> bytes:
-    """The relationships of a part, numbered from r1: roles by target file."""
-    root = ET.Element("Relationships", xmlns=f"{PACKAGE}/relationships")
-    for number, (target, role) in enumerate(roles.items(), 1):
-        ET.SubElement(root, "Relationship", Id=f"r{number}", Type=role, Target=target)
-    return as_file(root)
-
-
-def properties(document: Document) -> bytes:
-    """The title and provenance of the document."""
-    made_by = document.provenance
-    spaces = {
-        "xmlns:cp": f"{PACKAGE}/metadata/core-properties",
-        "xmlns:dc": "http://purl.org/dc/elements/1.1/",
-        "xmlns:dcterms": "http://purl.org/dc/terms/",
-        "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
-    }
-    root = ET.Element("cp:coreProperties", spaces)
-    about = document.about
-    ET.SubElement(root, "dc:title").text = clean(about.title or document.titles[0])
-    ET.SubElement(root, "dc:creator").text = clean(about.author or about.editors) or "drethtr"
-    ET.SubElement(root, "dc:description").text = clean(str(made_by))
-    ET.SubElement(root, "dcterms:created", {"xsi:type": "dcterms:W3CDTF"}).text = made_by.timestamp
-    return as_file(root)

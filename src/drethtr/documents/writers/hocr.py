@@ -13,7 +13,7 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import PageWord
 
-KIND = re.compile(r'[";\\\s]+')
+NOT_IN_PROPERTY = re.compile(r'[";\\\s]+')
 """Characters that would end a property or its value."""
 
 CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
@@ -71,7 +71,7 @@ def add_word(line: ET.Element, word: PageWord, id: str) -> None:
 
 def kind_of(kind: str) -> str:
     """What a region or line is, as a property of our own, which hOCR allows."""
-    return f'; x_kind "{KIND.sub(" ", clean(kind)).strip()}"' if kind else ""
+    return f'; x_kind "{NOT_IN_PROPERTY.sub(" ", clean(kind)).strip()}"' if kind else ""
 
 
 def place(box: Box | None) -> str:

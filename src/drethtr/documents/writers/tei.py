@@ -12,7 +12,7 @@ from drethtr.documents.document import Document, Provenance, Sheet, address
 from drethtr.documents.markup import Identifiers, as_file, clean
 from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
-from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs, place_in, with_insertions
+from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs, places_in, with_insertions
 from drethtr.documents.transcription import Grade, PageWord, Transcription
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
@@ -49,6 +49,9 @@ NAMES = {
 
 BETWEEN = ("pb", "note", "fw")
 """Elements between paragraphs; a body must have another one."""
+
+MAX_NESTED = 40
+"""Maximum number of elements within each other in a line: no reading has as many, and XML is written recursively."""
 
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
@@ -255,9 +258,8 @@ def fill(block: Block) -> None:
         broken = {"break": "no"} if is_broken else {}
         last = ET.SubElement(block.element, "lb", {**broken, **block.attributes[line.id]})
         before, spans = line.text, list(spans_of(line))
-        for insertion in insertions:
+        for place, insertion in zip(places_in(line, insertions), insertions, strict=True):
             above = {"place": "above", **block.attributes[insertion.id]}
-            place = place_in(line, insertion)
             spans.append(Span(place, place, "add", above, inserted=insertion))
         add_text(block.element, last, before, 0, len(before), nested(spans))
     if len(block.element):
@@ -321,11 +323,14 @@ def spans_of(line: TextLine) -> Iterator[Span]:
 
 
 def nested(spans: Iterable[Span]) -> list[Span]:
-    """Spans in the order in which their elements begin; of two that cross, only the first."""
-    kept: list[Span] = []
+    """Spans in the order in which their elements begin; of two that cross, only the first, and at most `MAX_NESTED`."""
+    kept, around = list[Span](), list[Span]()
     for span in sorted(spans, key=lambda span: (span.start, -span.end, span.name == "hi", span.inserted is not None)):
-        if not any(other.start < span.start < other.end < span.end for other in kept):
+        while around and around[-1].end <= span.start:
+            around.pop()
+        if len(around) < MAX_NESTED and (not around or span.end <= around[-1].end):
             kept.append(span)
+            around.append(span)
     return kept
 
 

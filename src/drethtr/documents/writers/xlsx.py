@@ -11,7 +11,7 @@ from drethtr.documents.document import Document
 from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import Region
 from drethtr.documents.transcription import SHADES, Grade
-from drethtr.documents.writers.docx import OFFICE, packed, relations
+from drethtr.documents.writers.office import OFFICE, packed, relations
 from drethtr.documents.writers.table import tables_of, text_of_cell
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -92,13 +92,15 @@ def sheet(table: Cells) -> bytes:
     root = ET.Element("worksheet", xmlns=MAIN)
     data = ET.SubElement(root, "sheetData")
     if len(table) > MAX_ROWS or max(map(len, table), default=0) > MAX_COLUMNS:
-        raise DataError("a table is too large for an Excel sheet; write it with --format tables")
+        raise DataError("a table is too large for an Excel sheet; use --format tables")
     for number, row in enumerate(table, 1):
         element = ET.SubElement(data, "row", r=str(number))
         for column, regions in enumerate(row):
             if text := clean(text_of_cell(regions)):
                 if len(text) > MAX_CHARACTERS:
-                    raise DataError("the text of a cell is longer than Excel allows; write it with --format tables")
+                    raise DataError(
+                        "the text of a line or cell is longer than Excel allows; use --format csv or tables"
+                    )
                 doubtful = any(word.doubtful for region in regions for line in region.lines for word in line.words)
                 place = {"r": f"{letters(column)}{number}", "t": "inlineStr", "s": str(DOUBTFUL * doubtful)}
                 of_text = ET.SubElement(ET.SubElement(element, "c", place), "is")
