@@ -89,6 +89,7 @@ class RescorerRun:
             raise ConfigError(f"per_step must be between 1 and characters ({self.characters:,}), not {self.per_step:,}")
         if not 0 <= self.share <= 1:
             raise ConfigError(f"share must be between 0 and 1, not {self.share}")
+        config.check_seed(self.seed)
 
     @property
     def optimizer(self) -> OptimizerConfig:
