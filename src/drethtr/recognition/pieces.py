@@ -157,7 +157,7 @@ class PieceReader:
         """The columns of a line at its largest width.
 
         Raises:
-            DataError: if it is empty, too high, or too long for its height.
+            DataError: if it is empty, too tall, or too long for its height.
         """
         return max(prepare.columns(line.shape[1], line.shape[0]) for prepare in self.preparations)
 
