@@ -67,9 +67,9 @@ def printed():
     return "an answer", b""
 
 
-def lied(head, content):
+def lied(head, content, sent):
     """Send an answer as a compromised process might."""
-    os.write(answers(), HEAD.pack(head, content) + b"[")
+    os.write(answers(), HEAD.pack(head, content) + sent)
     os._exit(0)
 
 

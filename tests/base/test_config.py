@@ -179,6 +179,7 @@ MISTAKES = {
     "misspelt": ({"street": "a", "numbre": 3}, "^numbre: unknown setting of House; did you mean 'number'"),
     "type": ({"street": "a", "number": "3"}, "^number: expected int, got '3'"),
     "too large": ({"guest": {"kind": "Dog", "weight": 10**400}}, "^guest.weight: its number has too many digits"),
+    "too large for a hash": ({"street": "a", "number": 10**400}, "^number: its number has too many digits"),
     "bool is no int": ({"street": "a", "number": True}, "^number: expected int, got True"),
     "int is no bool": ({"street": "a", "heated": 1}, "^heated: expected bool, got 1"),
     "false is not nothing": (

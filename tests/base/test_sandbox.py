@@ -138,10 +138,13 @@ def test_what_is_printed_is_no_answer(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("head", "content"), [(1 << 31, 0), (1, 1 << 60), (1, 0), (1000, 1000)])
-def test_an_answer_is_not_believed(head, content):
+@pytest.mark.parametrize(
+    ("head", "content", "sent"),
+    [(1 << 31, 0, b"["), (1, 1 << 60, b"["), (1, 0, b"["), (1000, 1000, b"["), (5000, 0, b"[" * 5000), (2, 0, b"[]")],
+)
+def test_an_answer_is_not_believed(head, content, sent):
     with pytest.raises(DataError, match="crashes the decoder"):
-        sandboxed("a file", sandboxed_calls.lied, head, content)
+        sandboxed("a file", sandboxed_calls.lied, head, content, sent)
 
 
 def test_a_slow_file_does_not_hold_up_others(tmp_path):

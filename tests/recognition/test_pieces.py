@@ -74,5 +74,14 @@ def test_a_gap_as_wide_as_a_piece_without_letters_is_a_space(first, shares):
     assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
 
 
+def test_a_space_between_letters_that_overlap_does_not_end_before_it_begins() -> None:
+    """Two pieces place the same ink apart by some pixels."""
+    pieces = [
+        (Piece(0, 70, -np.inf, 50.0), [Character("a", 0.9, 40.0, 56.0)]),
+        (Piece(30, 90, 50.0, np.inf), [Character("b", 0.9, 54.0, 66.0)]),
+    ]
+    assert [(c.text, c.left, c.right) for c in stitch(pieces).characters][1] == (" ", 54.0, 56.0)
+
+
 def test_nothing_read_is_an_empty_reading() -> None:
     assert reading_of([]) == Reading("", 0.0, ())

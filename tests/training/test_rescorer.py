@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import rescorer_of
 from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.file import Rescorer
 from drethtr.recognition.model.weights import write_tensors
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
@@ -53,6 +54,11 @@ def test_it_goes_on_from_trained_weights(material, tmp_path):
     started, anew = (train_rescorer(few, tmp_path / name, start=start) for name, start in (("a", trained), ("b", None)))
     assert surprise(started, "a bad cab") < 0.5 * surprise(anew, "a bad cab")
     assert surprise(started, "pond") < surprise(trained, "pond")
+
+
+def test_a_start_that_lacks_weights_is_refused(material):
+    with pytest.raises(CheckpointError, match="the weights lack "):
+        train_rescorer(material, None, start=Rescorer(RUN.network, {}))
 
 
 def test_it_is_fine_tuned_on_the_lines_of_a_hand(material, tmp_path):

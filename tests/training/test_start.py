@@ -8,7 +8,7 @@ import torch
 from conftest import TINY, fresh_model, log_probability, written
 
 from drethtr.base.config import from_dict
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation
@@ -25,6 +25,7 @@ from drethtr.recognition.model.file import Rescorer, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, SPECIALS, Characters
 from drethtr.training.start import Fresh, FromModel, Start, with_vocabulary
+from drethtr.training.teacher import TeacherConfig
 
 
 def test_imagenet_weights_are_kept(tmp_path):
@@ -56,6 +57,22 @@ def test_a_model_starts_with_its_own_weights(tiny_path):
     assert tokenizer == before.tokenizer
     for name, weight in network_of(before).state_dict().items():
         assert network.state_dict()[name].equal(weight), name
+
+
+@pytest.mark.parametrize("name", ["to_logits.weight", "backbone.norm.bias"])
+@pytest.mark.parametrize("role", [FromModel, TeacherConfig])
+def test_a_model_that_lacks_weights_is_refused(tiny_model, tmp_path, name, role):
+    path = tmp_path / "damaged.safetensors"
+    save_model(replace(tiny_model, weights={n: w for n, w in tiny_model.weights.items() if n != name}), path)
+    with pytest.raises(CheckpointError, match=rf"damaged\.safetensors: the weights lack {name}"):
+        _ = role(path=str(path)).model
+
+
+def test_a_model_whose_rescorer_does_not_fit_is_refused(tiny_model, tmp_path):
+    path = tmp_path / "damaged.safetensors"
+    save_model(replace(tiny_model, rescorer=Rescorer(RescorerConfig(layers=1), {})), path)
+    with pytest.raises(CheckpointError, match=r"damaged\.safetensors: the weights lack "):
+        _ = FromModel(str(path)).model
 
 
 def test_n_grams_are_converted_to_any_alphabet(tiny_model, tmp_path):

@@ -27,6 +27,9 @@ Member = TypeVar("Member", bound=Enum)
 MAX_BYTES = 1 << 20
 """The largest settings file that is accepted."""
 
+TOO_LARGE = 1 << 64
+"""Whole numbers from here on are refused: torch takes no such seed, and hashes of models take all numbers as floats."""
+
 
 def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
     """Read a TOML file; each override is `dotted.name=value`, with the value in TOML syntax.
@@ -223,6 +226,16 @@ def check_positive(settings: object, *names: str, table: str = "") -> None:
             raise ConfigError(f"{f'{table}.' if table else ''}{name} must be at least 1, not {value}")
 
 
+def check_seed(seed: int) -> None:
+    """Refuse a seed that torch does not take.
+
+    Raises:
+        ConfigError: saying so.
+    """
+    if not 0 <= seed < TOO_LARGE:
+        raise ConfigError(f"seed must be at least 0 and less than 2^64, not {seed}")
+
+
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:
     """Suggest the most similar known word, whatever its case; "" if none reaches `likeness`, where 1 is equality."""
     folded = {name.lower(): name for name in known}
@@ -260,11 +273,10 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
         return decode_tuple(get_args(wanted), value, where)
     if wanted not in (int, float, str, bool):
         return from_dict(wanted, value, where, default)
+    if type(value) is int and wanted in (int, float) and abs(value) >= TOO_LARGE:
+        raise ConfigError("its number has too many digits", where)
     if wanted is float and type(value) is int:  # the only conversion: neither "1" nor true stands for 1
-        try:
-            return float(value)
-        except OverflowError as error:
-            raise ConfigError("its number has too many digits", where) from error
+        return float(value)
     if type(value) is not wanted:
         raise ConfigError(f"expected {wanted.__name__}, got {value!r}", where)
     return value

@@ -116,9 +116,12 @@ class Child:
         if head > MAX_JSON or content > MEMORY:
             raise EOFError
         try:
-            return json.loads(read_exactly(answers, head)), read_exactly(answers, content)
-        except ValueError as error:
+            answer = json.loads(read_exactly(answers, head))
+        except (ValueError, RecursionError) as error:
             raise EOFError from error
+        if not isinstance(answer, dict):
+            raise EOFError
+        return answer, read_exactly(answers, content)
 
     def wait_until_ready(self, answers: BufferedIOBase) -> None:
         """Wait until the child can answer calls.

@@ -25,7 +25,7 @@ from drethtr.bulk.worker import Engine
 from drethtr.cli.options import ReadingOptions, output_option, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.cli.screen import echo
-from drethtr.recognition.backends import CPU, every, resolve_device
+from drethtr.recognition.backends import CPU, devices_named, resolve_device
 
 ON_ONE_GPU = 12
 """Maximum number of processes that read on each GPU by default: each takes 0.25 to 0.4 GB of its memory."""
@@ -110,7 +110,7 @@ def on_this_machine(workers: int | None, device: str) -> Engine:
     processors, where = free_processors(), resolve_device(device)
     if where == CPU:
         return Local(workers or processors)
-    devices = every(where)
+    devices = devices_named(where)
     return Local(workers or min(processors, ON_ONE_GPU * len(devices)), devices)
 
 

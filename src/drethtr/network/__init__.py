@@ -41,12 +41,11 @@ What differs between the three networks, from `recognition/model/architecture.py
     CTC head           –                  –                  yes
 
 Read `retention.py`, `mixer.py`, `block.py` and `network.py` for the idea; `cache.py`, `tree.py` and `padded.py` for
-what makes it fast without changing a number, and on a GPU `resident.py`, with the steps in
-`capture.py` and the kernels in `fused.py`. The rest runs
-it: `backend.py` behind the protocol of the recognizer, with `devices.py` and `precision.py`; `weights.py`,
-`pretrained.py` and `lora.py` for weights; the rescorer in `rescorer.py` is the decoder without its image.
-`detector.py` is another network, which finds lines on pages. `variants.py` says how a config finds its class; through
-it the networks that the paper compares with plug in from `drethtr.paper.network`.
+what makes it fast without changing a number, and on a GPU `resident.py`, with the steps in `capture.py` and the kernels
+in `fused.py`. The rest runs it: `backend.py` behind the protocol of the recognizer, with `devices.py` and
+`precision.py`; `weights.py`, `pretrained.py` and `lora.py` for weights; the rescorer in `rescorer.py` is the decoder
+without its image. `detector.py` is another network, which finds lines on pages. `variants.py` says how a config finds
+its class; through it the networks that the paper compares with plug in from `drethtr.paper.network`.
 """
 
 from drethtr.base.processors import let_threads_wait

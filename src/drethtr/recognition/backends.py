@@ -38,7 +38,7 @@ def resolve_device(name: str) -> str:
     return "cuda" if import_module("torch").cuda.is_available() else CPU
 
 
-def every(device: str) -> tuple[str, ...]:
+def devices_named(device: str) -> tuple[str, ...]:
     """All GPUs, cuda:0 and so on, for "cuda"; any other device alone."""
     if device != "cuda" or find_spec("torch") is None:
         return (device,)

@@ -157,7 +157,7 @@ class PieceReader:
         """The columns of a line at its largest width.
 
         Raises:
-            DataError: if it is empty, too high, or too long for its height.
+            DataError: if it is empty, too tall, or too long for its height.
         """
         return max(prepare.columns(line.shape[1], line.shape[0]) for prepare in self.preparations)
 
@@ -286,8 +286,9 @@ def between(last: Character, behind: Character | None, before: Character | None,
 
     Lines are cut where there is little ink, so often at a space, and either piece may see it in the share of the other.
     There is a space if one of them read it, right `behind` the last or `before` the first character. If neither read
-    anything there, the gap is wide.
+    anything there, the gap is wide, or the letters overlap, as the pieces see them.
     """
     seen = [character for character in (behind, before) if character is not None]
     spaces = [character for character in seen if character.text.isspace()]
-    return spaces[:1] if seen else [Character(" ", 1.0, last.right, first.left)]
+    left, right = sorted((last.right, first.left))
+    return spaces[:1] if seen else [Character(" ", 1.0, left, right)]

@@ -323,7 +323,7 @@ class Recognizer:
         """Refuse a line that cannot be read.
 
         Raises:
-            DataError: if it is empty, too high, or too long for its height.
+            DataError: if it is empty, too tall, or too long for its height.
         """
         self.pieces.most_columns(line)
 

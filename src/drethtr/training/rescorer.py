@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.urls import digest_of
+from drethtr.network.backend import rescorer_of
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.recognition.model.file import SETTINGS_ERRORS, Rescorer, weights_hash
@@ -89,6 +90,7 @@ class RescorerRun:
             raise ConfigError(f"per_step must be between 1 and characters ({self.characters:,}), not {self.per_step:,}")
         if not 0 <= self.share <= 1:
             raise ConfigError(f"share must be between 0 and 1, not {self.share}")
+        config.check_seed(self.seed)
 
     @property
     def optimizer(self) -> OptimizerConfig:
@@ -190,7 +192,7 @@ def train_rescorer(
         advance: Called after each step with the number of steps done and the loss in nats per character.
 
     Raises:
-        CheckpointError: if the snapshot is of another run, or damaged.
+        CheckpointError: if the snapshot is of another run, or damaged, or the weights of `start` do not fit.
         DivergedError: if the gradient is not finite.
         DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
@@ -198,16 +200,15 @@ def train_rescorer(
         raise DataError("no line has a text, and a rescorer learns only from texts; give other lines")
     run, devices = material.run, Devices.open(device)
     torch.manual_seed(run.seed)
-    network = RescorerNetwork(run.network, material.tokenizer.size)
-    if start is not None:
-        network.load_state_dict({name: torch.from_numpy(weight) for name, weight in start.weights.items()})
+    tokenizer = material.tokenizer
+    network = RescorerNetwork(run.network, tokenizer.size) if start is None else rescorer_of(start, tokenizer).train()
     network.to(devices.device)
     learner = Learner(
         network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
     )
     settings = {
         "run": config.to_dict(run),
-        "tokenizer": config.to_dict(material.tokenizer),
+        "tokenizer": config.to_dict(tokenizer),
         "texts": material.digest(),
         "start": start and weights_hash(start.weights),
     }

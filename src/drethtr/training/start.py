@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.learn import renamed
 from drethtr.network.backbones import PPOCRBackbone
+from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import DRetHTR
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 from drethtr.recognition.model.architecture import NetworkConfig
@@ -91,8 +92,12 @@ class FromModel(Start):
 
     @cached_property
     def model(self) -> Model:
-        """The model to continue from, read once, so that a run uses one version of the file."""
-        return load_model(SHIPPED if self.path is None else Path(self.path))
+        """The model to continue from, read once, so that a run uses one version of the file.
+
+        Raises:
+            CheckpointError: if the file is no model, or its weights do not fit its networks.
+        """
+        return load_whole(SHIPPED if self.path is None else Path(self.path))
 
     def tokenizer(self) -> Tokenizer | None:
         return self.model.tokenizer if self.characters is None else Characters(self.characters)
@@ -122,6 +127,20 @@ class FromModel(Start):
             return None
         weights = converted(model.rescorer.weights, model.tokenizer, tokenizer)
         return model.rescorer._replace(weights={name: weight.numpy() for name, weight in weights.items()})
+
+
+def load_whole(path: Path) -> Model:
+    """Read a model to learn from, and check that its weights fit its networks.
+
+    Raises:
+        CheckpointError: naming the file.
+    """
+    model = load_model(path)
+    try:
+        TorchNetwork.of(model, network_of(model))
+    except CheckpointError as error:
+        raise error.of(path) from error
+    return model
 
 
 def converted(weights: Weights, before: Tokenizer, after: Tokenizer) -> dict[str, Tensor]:

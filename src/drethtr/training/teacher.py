@@ -17,10 +17,10 @@ from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
 from drethtr.network.ctc import CTCReading, ctc_loss
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model.file import Model, load_model, weights_hash
+from drethtr.recognition.model.file import Model, weights_hash
 from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.batch import Batch
-from drethtr.training.start import converted
+from drethtr.training.start import converted, load_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,9 @@ class TeacherConfig:
         """The model that teaches, read once.
 
         Raises:
-            CheckpointError: if the file is no model.
+            CheckpointError: if the file is no model, or its weights do not fit its networks.
         """
-        return load_model(Path(self.path))
+        return load_whole(Path(self.path))
 
     def digest(self) -> str:
         """A description of the teacher, with a digest.

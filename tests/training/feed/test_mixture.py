@@ -1,5 +1,6 @@
 import pickle
 from collections import Counter
+from math import inf, nan
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.feed.mixture import DECK, LineMixture, deck
 from drethtr.training.feed.supply import LineSource, Made, Real, RealSupply, SetFactor
+from drethtr.training.layout.sources import Marked
 
 
 @pytest.fixture
@@ -57,20 +59,29 @@ def test_factors(pattern):
     assert sets(LineMixture.open((Real(paths=(pattern,), factors=none),), 0)) == {"large": 1.0}
     with pytest.raises(ConfigError, match="set 'smal' in factors; known: large, small"):
         Real(paths=(pattern,), factors=(SetFactor(set="smal", factor=2.0),)).open()
-    with pytest.raises(ConfigError, match="each factor must be at least 0, not -"):
-        Real(paths=(pattern,), factors=(SetFactor(set="small", factor=-1.0),)).open()
+    with pytest.raises(ConfigError, match=r"factor must be between 0 and 1e\+09, not -"):
+        SetFactor(set="small", factor=-1.0)
 
 
-def test_a_balance_beyond_its_ends_is_refused(pattern):
-    with pytest.raises(ConfigError, match=r"balance must be between 0 and 1, not 1000"):
-        Real(paths=(pattern,), balance=1000.0)
+@pytest.mark.parametrize("source", [Real, Marked])
+@pytest.mark.parametrize("balance", [1000.0, nan])
+def test_a_balance_beyond_its_ends_is_refused(source, balance):
+    with pytest.raises(ConfigError, match=f"balance must be between 0 and 1, not {balance}"):
+        source(paths=("*",), balance=balance)
+
+
+@pytest.mark.parametrize("weight", [inf, nan])
+def test_weights_from_which_no_shares_follow_are_refused(weight):
+    for made in (lambda: Real(paths=("*",), weight=weight), lambda: SetFactor(set="small", factor=weight)):
+        with pytest.raises(ConfigError, match=rf"must be between 0 and 1e\+09, not {weight}"):
+            made()
 
 
 def test_weights_of_sources(pattern):
     large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
     mixture = LineMixture.open((Real(paths=(large,), weight=1.0), Real(paths=(small,), weight=3.0)), seed=0)
     assert sets(mixture)["small"] == pytest.approx(0.75, abs=1e-3)
-    with pytest.raises(ConfigError, match="weight must be a finite number of at least 0"):
+    with pytest.raises(ConfigError, match=r"weight must be between 0 and 1e\+09, not -1"):
         Real(paths=(large,), weight=-1.0)
     with pytest.raises(ConfigError, match="at least one source"):
         LineMixture.open((Real(paths=(large,), weight=0.0),), seed=0)

@@ -124,10 +124,8 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise CheckpointError(f"is a folder; give the model file in it, such as {path / 'model.safetensors'}", path)
     if not path.is_file():
-        advice = (
-            "; only drethtr model compare calls the included model so: give the path that drethtr model info prints"
-        )
-        raise CheckpointError(f"no such model file{advice if str(path) == ':' else ''}", path)
+        here = "; it is the included model in drethtr model compare alone: give the path that drethtr model info prints"
+        raise CheckpointError(f"no such model file{here if str(path) == ':' else ''}", path)
 
 
 def packed(tensor: Array) -> NDArray[np.uint8]:

@@ -60,7 +60,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Session:
-    """A loaded graph; several threads may run it at once, each call with `threads` of its own."""
+    """A loaded graph; several threads may run it at once, and share its `threads` - 1 further ones."""
 
     def __init__(self, graph: Graph, threads: int = 1) -> None:
         import onnxruntime as ort  # takes a tenth of a command's start, and the command may end before it loads a model

@@ -22,8 +22,17 @@ from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 RECOMBINE = 5
 """Separates these random numbers from those of the order and of batches (`batch.py`), which may use the same seed."""
 
+MAX_WEIGHT = 1e9
+"""Maximum weight of a source and factor of a set, so that shares can be computed."""
+
 Item = TypeVar("Item")
 """A training example: a line, or a marked page."""
+
+
+def check_between(name: str, value: float, most: float) -> None:
+    """Refuse a setting that is negative, above a limit, or no number."""
+    if not 0 <= value <= most:
+        raise ConfigError(f"{name} must be between 0 and {most:g}, not {value}")
 
 
 class Supply(ABC, Generic[Item]):
@@ -68,8 +77,7 @@ class Source(ABC, Generic[Item]):
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.weight < float("inf"):
-            raise ConfigError(f"weight must be a finite number of at least 0, not {self.weight}")
+        check_between("weight", self.weight, MAX_WEIGHT)
 
     @abstractmethod
     def open(self) -> Sequence[tuple[float, Supply[Item]]]:
@@ -106,6 +114,9 @@ class SetFactor:
     set: str
     factor: float
 
+    def __post_init__(self) -> None:
+        check_between("factor", self.factor, MAX_WEIGHT)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Real(FileSource):
@@ -122,22 +133,19 @@ class Real(FileSource):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.balance <= 1:
-            raise ConfigError(f"balance must be between 0 and 1, not {self.balance}")
+        check_between("balance", self.balance, 1)
 
     def open(self) -> list[tuple[float, LineSupply]]:
         """One supply per set, sorted by name.
 
         Raises:
             DataError: if a file cannot be used, or no line is left.
-            ConfigError: if a factor is negative, or names a set that does not exist.
+            ConfigError: if a factor is for a set that does not exist.
         """
         found = grouped(open_all(self.paths), set_of)
         factors = {factor.set: factor.factor for factor in self.factors}
         if unknown := factors.keys() - found.keys():
             raise ConfigError(f"unknown set {min(unknown)!r} in factors; known: {', '.join(found)}")
-        if factors and min(factors.values()) < 0:
-            raise ConfigError(f"each factor must be at least 0, not {min(factors.values())}")
         wanted = self.recombined
         gaps = read_gaps(wanted.gaps) if wanted is not None else {}
         supplies = []

@@ -18,11 +18,12 @@ from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of, w
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model.file import Model, load_model
+from drethtr.recognition.model.file import Model
 from drethtr.recognition.pieces import LONGEST_PIECE
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.feed.batch import MIN_COLUMNS
 from drethtr.training.finetuning.plan import Plan
+from drethtr.training.start import load_whole
 
 NEEDED = ("accelerate", "pyarrow")
 """Packages required for training."""
@@ -139,7 +140,7 @@ def starting_model(plan: Plan) -> Model:
     for package in NEEDED:
         if find_spec(package) is None:
             raise MissingExtraError(package, "train")
-    return load_model(Path(plan.model))
+    return load_whole(Path(plan.model))
 
 
 def material_of(

@@ -13,7 +13,7 @@ from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.source import Original
 from drethtr.synthesis.pages import PageSynthesizer, SyntheticPages
-from drethtr.training.feed.supply import Source, Supply, order
+from drethtr.training.feed.supply import Source, Supply, check_between, order
 
 IN_MEMORY = 400
 """Maximum number of pages that are kept decoded; each takes about 2 MB."""
@@ -36,6 +36,10 @@ class Marked(MarkedSource):
     images: str | None = None
     balance: float = 0.5
     without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_between("balance", self.balance, 1)
 
     def open(self) -> list[tuple[float, Supply[MarkedPage]]]:
         """One supply for each collection, sorted by name.
