@@ -11,6 +11,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from enum import Enum
 from inspect import isabstract
+from numbers import Integral
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -221,6 +222,16 @@ def check_positive(settings: object, *names: str, table: str = "") -> None:
         value = getattr(settings, name)
         if value is not None and value < 1:
             raise ConfigError(f"{f'{table}.' if table else ''}{name} must be at least 1, not {value}")
+
+
+def check_number(name: str, value: object, kind: type = Integral) -> None:
+    """Refuse an argument that is no number, such as "2", or that is 2.5 where only a whole number has a meaning.
+
+    Raises:
+        ConfigError: naming the argument.
+    """
+    if not isinstance(value, kind):
+        raise ConfigError(f"{name} must be a {'whole ' if kind is Integral else ''}number, not {value!r}")
 
 
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:

@@ -163,7 +163,7 @@ def select(
         DataError: if `output` is a file or links in it lead elsewhere, its record cannot be read, or there is no
             folder of images.
     """
-    ranges = None if pages is None else PageRanges.parse(pages)
+    ranges = None if pages is None else PageRanges.parse(str(pages))
     if output is not None:
         refuse_file(output)
     records = Records()
