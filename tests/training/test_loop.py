@@ -354,6 +354,7 @@ def test_patience_is_at_least_one():
         RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, patience=0)
 
 
-def test_a_seed_is_not_negative():
-    with pytest.raises(ConfigError, match="seed must be at least 0, not -1"):
-        RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, seed=-1)
+@pytest.mark.parametrize("seed", [-1, 1 << 63])
+def test_a_seed_is_one_for_every_generator(seed):
+    with pytest.raises(ConfigError, match=rf"^seed must be at least 0 and less than 2\*\*63, not {seed}$"):
+        RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, seed=seed)

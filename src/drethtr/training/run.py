@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from drethtr.base.config import check_positive
+from drethtr.base.config import check_positive, check_seed
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.decoding.strategies import CTC, Strategy
@@ -34,7 +34,7 @@ class ValidationConfig:
     decoder: Strategy = field(default_factory=CTC)
 
     def __post_init__(self) -> None:
-        check_positive(self, "lines", "every", table="validation")
+        check_positive(self, "lines", "every")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,6 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         check_positive(self, "samples", "batches_per_step", "minimum_count", "save_every", "patience")
-        if self.seed < 0:
-            raise ConfigError(f"seed must be at least 0, not {self.seed}")
+        check_seed(self.seed)
         if self.teacher is not None and self.network.ctc is None:
             raise ConfigError("teacher needs a network with a CTC head; set network.ctc, or leave out [teacher]")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from drethtr.base.config import check_positive
+from drethtr.base.config import check_positive, check_seed
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.model.file import SHIPPED
 
@@ -40,8 +40,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         check_positive(self, "samples")
-        if self.seed < 0:
-            raise ConfigError(f"seed must be at least 0, not {self.seed}")
+        check_seed(self.seed)
         if self.adapter and self.drop_unused:
             raise ConfigError("an adapter cannot change the alphabet; use either --adapter or --drop-unused")
         if self.own_readings and (self.validation or self.learning_curve or self.cross_fit or self.drop_unused):

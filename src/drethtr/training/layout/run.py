@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from drethtr.base.config import check_positive
-from drethtr.base.errors import ConfigError
+from drethtr.base.config import check_positive, check_seed
 from drethtr.training.layout.crops import CropConfig
 from drethtr.training.layout.sources import MarkedSource
 from drethtr.training.optimize import OptimizerConfig
@@ -26,7 +25,7 @@ class PagesValidation:
     at_start: bool = True
 
     def __post_init__(self) -> None:
-        check_positive(self, "pages", "every", table="validation")
+        check_positive(self, "pages", "every")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,5 +70,4 @@ class LayoutRun:
 
     def __post_init__(self) -> None:
         check_positive(self, "samples", "save_every", "patience")
-        if self.seed < 0:
-            raise ConfigError(f"seed must be at least 0, not {self.seed}")
+        check_seed(self.seed)
