@@ -191,6 +191,16 @@ def test_some_files_of_a_folder(tree):
     assert chosen == ["b.png", "c.png", "e.png", "a.png"]
 
 
+@pytest.mark.parametrize(("pages", "unreadable"), [(None, 2), ("1", 1), ("2", 2), ("1-3", 2)])
+def test_damaged_files_outside_the_ranges_are_not_reported(tmp_path, pages, unreadable):
+    """But all that may hold several pages, since nobody knows how many."""
+    put_printed(tmp_path / "1.png", tmp_path / "1.xml", ["abc"])
+    for name in ("2.png", "3.pdf"):
+        (tmp_path / name).touch()
+    (tmp_path / "1.xml").unlink()
+    assert len(open_job([tmp_path], None, pages=pages).unreadable) == unreadable
+
+
 def test_files_without_a_chosen_page_are_not_refused(tmp_path):
     """An image cannot be updated."""
     put_printed(tmp_path / "a.png", tmp_path / "a.xml", ["abc"])
