@@ -28,7 +28,7 @@ from drethtr.datasets.sample import Sample, clean_lines
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.evaluation.metrics import Rates
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.training.finetuning import Plan, finetune, gather, workplace
+from drethtr.training.finetuning import Plan, finetune, gather, open_trainer
 from drethtr.training.finetuning.material import joined, shuffled_pages
 
 
@@ -115,8 +115,8 @@ def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> 
     begun = time.process_time()
     plan = Plan(data=(str(data),), model=str(model), adapter=adapter)
     material = gather(plan)
-    with workplace(material, result, force=True, workers=0) as place:
-        better = finetune(material, result, place).better
+    with open_trainer(material, result, force=True, workers=0) as trainer:
+        better = finetune(material, result, trainer).better
     minutes = (time.process_time() - begun) / 60
     if not better:  # nothing was written
         recognizer = Recognizer.load(model)

@@ -90,11 +90,12 @@ def launch(data: Path, program: list[str], *, processes: int, **variables: str) 
     command = [sys.executable, *(torchrun if processes > 1 else []), *program]
     # A command that ran in this process may have set PYTHONSAFEPATH, and programs of tests import their neighbors.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": ""} | variables
-    return subprocess.Popen(command, cwd=data, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(command, cwd=data, env=environment, start_new_session=True, **pipes)
 
 
 def finish(process: subprocess.Popen[bytes]) -> str:
     """What a process said, which must have succeeded."""
-    _, said = process.communicate(timeout=300)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 0 and b"FutureWarning" not in said, said.decode()
     return said.decode()

@@ -175,7 +175,7 @@ def test_defaults_are_made_anew():
 
 
 MISTAKES = {
-    "missing": ({}, "^config: missing setting 'street' of "),
+    "missing": ({}, "^missing setting 'street' of "),
     "misspelt": ({"street": "a", "numbre": 3}, "^numbre: unknown setting of House; did you mean 'number'"),
     "type": ({"street": "a", "number": "3"}, "^number: expected int, got '3'"),
     "too large": ({"guest": {"kind": "Dog", "weight": 10**400}}, "^guest.weight: its number has too many digits"),

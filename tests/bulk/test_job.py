@@ -201,6 +201,14 @@ def test_carried_columns_may_be_of_any_type(read, tmp_path, monkeypatch, values)
     assert carried.to_pylist() == pq.read_table(path, columns=["values", "number"]).to_pylist()
 
 
+def test_a_column_may_have_no_nulls_in_some_of_the_files(read, tmp_path):
+    write_shard(tmp_path / "a.parquet", range(2))
+    schema = pa.schema([("image", pa.binary()), pa.field("number", pa.int64(), nullable=False)])
+    pq.write_table(pa.table({"image": [line(2)], "number": [2]}, schema), tmp_path / "b.parquet")
+    read(tmp_path, carry=("number",))
+    assert pq.read_table(tmp_path / "out")["number"].to_pylist() == [0, 1, 2]
+
+
 def test_a_path_that_is_none_spoils_only_its_row(read, tmp_path):
     """Too long, or in another encoding."""
     (tmp_path / "ok.png").write_bytes(line(1))
@@ -447,12 +455,23 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
         (["a.parquet"], {"carry": ("hand",)}, "no column 'hand'.*; it has image, number"),
         (["twice.parquet"], {"carry": ("number",)}, "twice.parquet: has several columns 'number'"),
         (["a.parquet"], {"carry": ("row",)}, "cannot carry column 'row'"),
-        (["a.parquet", "b.parquet"], {"carry": ("number",)}, "b.parquet: the types of number differ"),
+        (
+            ["a.parquet", "b.parquet"],
+            {"carry": ("number",)},
+            "b.parquet: column 'number' is string, but int64 in other files; convert or do not carry it",
+        ),
+        (
+            ["year=1850/a.parquet"],
+            {"carry": ("year",)},
+            "no column 'year'; its folder year=1850 is in the column input of the results; it has image, number",
+        ),
         (["a.parquet", "a.png"], {"carry": ("number",)}, "images have no columns such as 'number'"),
     ],
 )
 def test_inputs_that_cannot_be_used(read, tmp_path, inputs, columns, message):
-    write_shard(tmp_path / "a.parquet", range(2))
+    (tmp_path / "year=1850").mkdir()
+    for name in ("a.parquet", "year=1850/a.parquet"):
+        write_shard(tmp_path / name, range(2))
     pq.write_table(pa.table({"image": [b""], "number": ["one"]}), tmp_path / "b.parquet")
     pq.write_table(pa.table({"scan": [b""]}), tmp_path / "other.parquet")
     twice = pa.table([[b""], [1], [2]], ["image", "number", "number"])

@@ -4,6 +4,7 @@ import csv
 import json
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 
 import pytest
 from made_pages import TEXTS, blank, write
@@ -151,7 +152,9 @@ def test_two_formats_whose_files_have_the_same_names_are_refused(scans, tmp_path
         open_job([scans], tmp_path / "out", ["pdf", "pdfa"])
 
 
-@pytest.mark.parametrize("given", [{"inputs": "scans"}, {"inputs": ["scans"], "formats": "alto"}], ids=list)
+@pytest.mark.parametrize(
+    "given", [{"inputs": "scans"}, {"inputs": Path("scans")}, {"inputs": ["scans"], "formats": "alto"}], ids=str
+)
 def test_a_string_is_no_list(given, tmp_path):
     with pytest.raises(ConfigError, match=r"must be a list; for a single one: \['(scans|alto)'\]"):
         open_job(**given, output=tmp_path)

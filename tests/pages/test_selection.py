@@ -178,7 +178,7 @@ def test_some_pages_of_a_book(book, tiny_path, tmp_path):
         return {path.name for path in out.iterdir()} - {RECORD}
 
     written = names("3")
-    assert written == {"book_0003.txt", "book_0003.page.xml"}
+    assert written == names(3) == {"book_0003.txt", "book_0003.page.xml"}
     written |= {"book_0002-0003.txt", "book_0002.page.xml"}
     assert names("2-") == written
     assert names(None) == written | {"book.txt", "book_0001.page.xml"}
@@ -192,6 +192,16 @@ def test_some_files_of_a_folder(tree):
     selection = select([tree, tree / "1"], pages="1-2,4")
     chosen = [file.name for file in selection.files if selection.chosen(file, (None,))]
     assert chosen == ["b.png", "c.png", "e.png", "a.png"]
+
+
+@pytest.mark.parametrize(("pages", "unreadable"), [(None, 2), ("1", 1), ("2", 2), ("1-3", 2)])
+def test_damaged_files_outside_the_ranges_are_not_reported(tmp_path, pages, unreadable):
+    """But all that may hold several pages, since nobody knows how many."""
+    put_printed(tmp_path / "1.png", tmp_path / "1.xml", ["abc"])
+    for name in ("2.png", "3.pdf"):
+        (tmp_path / name).touch()
+    (tmp_path / "1.xml").unlink()
+    assert len(open_job([tmp_path], None, pages=pages).unreadable) == unreadable
 
 
 def test_files_without_a_chosen_page_are_not_refused(tmp_path):

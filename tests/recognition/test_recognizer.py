@@ -1,6 +1,7 @@
 """What users rely on when they read lines."""
 
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -169,11 +170,43 @@ def test_a_bad_image_without_a_name_is_named_by_its_place(tiny_model) -> None:
         Recognizer(tiny_model).read([LINES[0], LINES[1], b"no image"])
 
 
-@pytest.mark.parametrize("choice", [{"threads": 0}, {"decoder": 5}, {"alternatives": -1}, {"doubtful": 2}])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"threads": 0},
+        {"threads": "2"},
+        {"threads": 2.5},
+        {"decoder": 5},
+        {"alternatives": -1},
+        {"alternatives": 2.0},
+        {"doubtful": 2},
+        {"doubtful": "0.5"},
+    ],
+    ids=str,
+)
 def test_a_choice_that_makes_no_sense_is_refused_before_anything_is_loaded(choice, tiny_model, monkeypatch) -> None:
     monkeypatch.setattr(recognizer_module, "open_network", None)
-    with pytest.raises(ConfigError, match=next(iter(choice))):
+    [(name, value)] = choice.items()
+    with pytest.raises(ConfigError, match=f"{name} must be .*, not {value!r}"):
         Recognizer(tiny_model, **choice)
+
+
+def test_a_file_is_no_model(tiny_path) -> None:
+    with pytest.raises(ConfigError, match=r"takes a model from load_model, not '.*'; for a file: Recognizer\.load"):
+        Recognizer(str(tiny_path))
+
+
+@pytest.mark.parametrize("choice", [{"language": ["fr"]}, {"device": 0}, {"device": None}], ids=str)
+def test_a_value_of_another_type_is_refused_by_name(choice, tiny_path) -> None:
+    [(name, value)] = choice.items()
+    with pytest.raises(ConfigError, match=f"{name} .*{re.escape(str(value))}"):
+        Recognizer.load(tiny_path, **choice)
+
+
+@pytest.mark.parametrize("together", [0, "2", 2.5])
+def test_lines_are_read_together_in_whole_numbers(together, tiny_model) -> None:
+    with pytest.raises(ConfigError, match=f"together must be .*, not {together!r}"):
+        list(Recognizer(tiny_model).read_each(enumerate(LINES), together=together))
 
 
 def test_a_recognizer_says_what_it_reads_with(tiny_model) -> None:

@@ -64,6 +64,10 @@ def test_limits(index):
         index.search("the", least=2)
     with pytest.raises(ConfigError, match="limit must be at least 1, not -1"):
         index.search("the", limit=-1)
+    with pytest.raises(ConfigError, match=r"limit must be a whole number, not '2'"):
+        index.search("the", limit="2")
+    with pytest.raises(ConfigError, match=r"least must be a number, not '0\.1'"):
+        index.search("the", least="0.1")
 
 
 @pytest.mark.parametrize("query", ["'; DROP TABLE pages; --", 'x" OR "1"="1', "a%b_c", "the\0", "%", "(the)", "-- -"])

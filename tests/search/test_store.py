@@ -192,7 +192,7 @@ def test_a_new_index_for_which_the_disk_is_too_full_leaves_no_file(recognizer, t
         return database
 
     monkeypatch.setattr("drethtr.search.store.connect", on_a_full_disk)
-    with pytest.raises(DataError, match="disk is full"):
+    with pytest.raises(DataError, match="disk is full; make room on it"):
         open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("projection"))
     assert not list(tmp_path.glob("a.sqlite*"))
 

@@ -11,6 +11,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from enum import Enum
 from inspect import isabstract
+from numbers import Integral
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -177,14 +178,14 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
     if not isinstance(data, Mapping):
         kinds = [kind for kind in variants(base) if kind != kind_of(base)]
         cure = f"; give one with a kind, such as {{ kind = {kinds[0]!r} }}; known: {', '.join(kinds)}" if kinds else ""
-        raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}{cure}")
+        raise ConfigError(f"expected a table of {base.__name__}, got {data!r}{cure}", where or None)
     # Without a kind, the default stays: `[network] width = 128` changes one setting of the default network.
     name = data.get("kind", kind_of(base if default is None else type(default)))
     known = variants_with(base, name)
     if "kind" not in data and name not in known:
-        raise ConfigError(f"{where or 'config'}: missing kind of {base.__name__}; known: {', '.join(known)}")
+        raise ConfigError(f"missing kind of {base.__name__}; known: {', '.join(known)}", where or None)
     if not isinstance(name, str) or name not in known:
-        raise ConfigError(f"{where or 'config'}: unknown kind {name!r}{hint(name, known)}; known: {', '.join(known)}")
+        raise ConfigError(f"unknown kind {name!r}{hint(name, known)}; known: {', '.join(known)}", where or None)
     chosen: type[Config] = known[name]
     types = get_type_hints(chosen)
     allowed = [f.name for f in fields(chosen)]  # type: ignore[arg-type]
@@ -198,11 +199,13 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
             raise ConfigError(f"unknown setting of {chosen.__name__}{cure}", here)
         values[key] = decode(types[key], value, here, values.get(key))
     if missing := [setting for setting in allowed if setting not in values]:
-        raise ConfigError(f"missing setting {missing[0]!r} of {chosen.__name__}", where or "config")
+        raise ConfigError(f"missing setting {missing[0]!r} of {chosen.__name__}", where or None)
     try:
         return chosen(**values)
     except (TypeError, ConfigError) as error:
-        raise ConfigError(f"{where or 'config'}: {error}") from error
+        # A setting that the message begins with gets its full name: `optimizer.learning_rate must be positive`.
+        joint = "." if str(error).partition(" ")[0] in allowed else ": "
+        raise ConfigError(f"{where}{joint}{error}" if where else str(error)) from error
 
 
 def defaults(kind: Any) -> dict[str, Any]:
@@ -211,11 +214,8 @@ def defaults(kind: Any) -> dict[str, Any]:
     return plain | {f.name: f.default_factory() for f in fields(kind) if f.default_factory is not MISSING}
 
 
-def check_positive(settings: object, *names: str, table: str = "") -> None:
+def check_positive(settings: object, *names: str) -> None:
     """Refuse numbers below 1; None is allowed.
-
-    Args:
-        table: The table of these settings in a file.
 
     Raises:
         ConfigError: naming the setting, as in a file.
@@ -223,17 +223,27 @@ def check_positive(settings: object, *names: str, table: str = "") -> None:
     for name in names:
         value = getattr(settings, name)
         if value is not None and value < 1:
-            raise ConfigError(f"{f'{table}.' if table else ''}{name} must be at least 1, not {value}")
+            raise ConfigError(f"{name} must be at least 1, not {value}")
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that torch does not take.
+    """Refuse a seed that not every generator of random numbers can take.
 
     Raises:
-        ConfigError: saying so.
+        ConfigError: saying which ones they take.
     """
-    if not 0 <= seed < TOO_LARGE:
-        raise ConfigError(f"seed must be at least 0 and less than 2^64, not {seed}")
+    if not 0 <= seed < 1 << 63:
+        raise ConfigError(f"seed must be at least 0 and less than 2**63, not {seed}")
+
+
+def check_number(name: str, value: object, kind: type = Integral) -> None:
+    """Refuse an argument that is no number, such as "2", or that is 2.5 where only a whole number has a meaning.
+
+    Raises:
+        ConfigError: naming the argument.
+    """
+    if not isinstance(value, kind):
+        raise ConfigError(f"{name} must be a {'whole ' if kind is Integral else ''}number, not {value!r}")
 
 
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:

@@ -260,8 +260,12 @@ def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
             continue
         for file in group:
             rows, types = look_at(file, columns)
-            if carried is not None and types != carried:
-                raise DataError(f"the types of {', '.join(columns.carry)} differ from those in other files", file)
+            for name, kind, other in zip(types.names, types.types, (carried or types).types, strict=True):
+                if kind != other:
+                    raise DataError(
+                        f"column {name!r} is {kind}, but {other} in other files; convert or do not carry it",
+                        file,
+                    )
             inputs.append(rows)
             carried = types
     if columns.carry and any(isinstance(rows, ImageRows) for rows in inputs):
@@ -336,12 +340,17 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
         raise DataError(f"no column {usual}; give --column with one of its own: {present}", file)
     for name in (image, *columns.carry):
         if name not in schema.names:
-            raise DataError(f"no column {name!r}{hint(name, schema.names)}; it has {present}", file)
+            # In other programs, folders such as `year=1850` are a column; the column `input` of the results has them.
+            named = [part for part in PurePath(file).parts if part.startswith(f"{name}=")]
+            cure = (
+                f"; its folder {named[0]} is in the column input of the results" if named else hint(name, schema.names)
+            )
+            raise DataError(f"no column {name!r}{cure}; it has {present}", file)
         if schema.names.count(name) > 1:
             raise DataError(f"has several columns {name!r}; rename all but one of them", file)
     if not may_hold_images(schema.field(image).type):
         raise DataError(f"column {image!r} is {schema.field(image).type}; expected images or their paths", file)
-    carried = pyarrow.schema([schema.field(name) for name in columns.carry])
+    carried = pyarrow.schema([schema.field(name).with_nullable(True) for name in columns.carry])
     return ParquetRows(file, image, columns.carry, count, size, longest), carried
 
 

@@ -53,9 +53,9 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if not 1 <= self.height <= MAX_HEIGHT:
-            raise ConfigError(f"preparation.height must be 1 to {MAX_HEIGHT:,}, not {self.height}")
+            raise ConfigError(f"height must be 1 to {MAX_HEIGHT:,}, not {self.height}")
         if not 0.1 <= self.stretch <= 10:
-            raise ConfigError(f"preparation.stretch must be between 0.1 and 10, not {self.stretch}")
+            raise ConfigError(f"stretch must be between 0.1 and 10, not {self.stretch}")
 
     def __call__(self, line: Line) -> Prepared:
         """What the network sees of a line.

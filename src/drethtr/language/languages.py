@@ -228,6 +228,8 @@ def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> 
         ConfigError: if the model lacks a language, or has no n-grams at all.
         DataError: if a file cannot be used.
     """
+    if not isinstance(names, str):
+        raise ConfigError(f"language must be a string, such as 'fr' or 'en,de', not {names!r}")
     parts = [part.strip() for part in names.split(",") if part.strip()]
     files = [Path(part) for part in parts if part.lower().endswith(TEXTS)]
     wanted = [part for part in parts if not part.lower().endswith(TEXTS) and part != ALL_LANGUAGES]

@@ -52,8 +52,8 @@ def open_job(
         DataError: as `open_selected`.
     """
     for name, given in (("inputs", inputs), ("formats", formats)):
-        if isinstance(given, str):  # a string is also a sequence of strings: its characters
-            raise ConfigError(f"{name} must be a list; for a single one: [{given!r}]")
+        if isinstance(given, str | Path):  # a string is also a sequence of strings: its characters
+            raise ConfigError(f"{name} must be a list; for a single one: [{str(given)!r}]")
     folder = None if output is None else Path(output)
     wanted = formats_named(formats)
     endings = [format.ending for format in wanted.values()]

@@ -13,7 +13,7 @@ from drethtr.base.archive import as_unpacked_beside, is_archive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import is_folder, refuse_file
 from drethtr.base.links import refuse_outside
-from drethtr.documents.beside import DESCRIPTION, KINDS, folders_around, page_stem
+from drethtr.documents.beside import DESCRIPTION, IMAGES, KINDS, SEVERAL, folders_around, page_stem
 from drethtr.documents.names import folded
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import READABLE, are_below, find_inputs
@@ -98,18 +98,20 @@ class Selection:
         """
         for error in self.unreadable:
             skip(error)
-        opened = found = 0
+        outside = 0
         for file in self.files:
             try:
                 chosen = self.chosen(file, open_originals(file, self.catalog))
             except DataError as error:
-                skip(error)
+                if not self.excludes(file):
+                    skip(error)
+                    continue
+                chosen = ()
+            if chosen:
+                yield file, chosen
             else:
-                opened += 1
-                if chosen:
-                    found += 1
-                    yield file, chosen
-        if opened and not found:
+                outside += 1
+        if self.files and outside == len(self.files):
             raise ConfigError("--pages: none of the files has a page in the given ranges")
 
     def originals(self, skip: Callable[[DataError], object]) -> Iterator[Original]:
@@ -126,6 +128,11 @@ class Selection:
             return originals
         place = self.places[file] if len(originals) == 1 else None
         return tuple(original for original in originals if (place or original.source.number) in self.ranges)
+
+    def excludes(self, file: Path) -> bool:
+        """Whether a file has no page in the ranges, even if it cannot be opened: an image of one page outside them."""
+        is_alone = file.suffix.lower() in IMAGES and file.suffix.lower() not in SEVERAL
+        return self.ranges is not None and is_alone and self.places[file] not in self.ranges
 
     @cached_property
     def places(self) -> Mapping[Path, int]:
@@ -163,7 +170,7 @@ def select(
         DataError: if `output` is a file or links in it lead elsewhere, its record cannot be read, or there is no
             folder of images.
     """
-    ranges = None if pages is None else PageRanges.parse(pages)
+    ranges = None if pages is None else PageRanges.parse(str(pages))
     if output is not None:
         refuse_file(output)
     records = Records()

@@ -30,7 +30,7 @@ def resolve_device(name: str) -> str:
         ConfigError: if no device has this name, as far as is known without torch.
     """
     if name != AUTO:
-        if find_spec("torch") is None and name.partition(":")[0] not in KINDS:
+        if not isinstance(name, str) or (find_spec("torch") is None and name.partition(":")[0] not in KINDS):
             raise unknown_device(name)  # refused here, since installing torch would not help
         return name
     if not any(Path(file).exists() for file in DRIVERS) or not find_spec("torch"):

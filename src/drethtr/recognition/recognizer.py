@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import NoReturn, Self, TypedDict, TypeVar
 
 import numpy as np
 from PIL import Image
 
+from drethtr.base.config import check_number
 from drethtr.base.errors import CheckpointError, ConfigError, DataError, or_error
 from drethtr.base.processors import free_processors
 from drethtr.documents.document import Provenance
@@ -108,9 +110,14 @@ class Recognizer:
         doubtful: float = DOUBTFUL,
         posteriors: bool = False,
     ) -> None:
+        if not isinstance(model, Model):
+            raise ConfigError(f"Recognizer takes a model from load_model, not {model!r}; for a file: Recognizer.load")
         chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
         if not isinstance(chosen, Strategy | None):
             raise ConfigError(f"decoder must be a name such as 'joint', or a strategy such as CTC(), not {decoder!r}")
+        check_number("threads", 1 if threads is None else threads)
+        check_number("alternatives", alternatives)
+        check_number("doubtful", doubtful, Real)
         if threads is not None and threads < 1:
             raise ConfigError(f"threads must be at least 1, not {threads}; leave it out for one per free processor")
         if not 0 <= alternatives <= MAX_ALTERNATIVES:
@@ -245,6 +252,7 @@ class Recognizer:
 
         Raises:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
+            ConfigError: if `together` is not a whole number from 1.
             TypeError: if an image comes without an item.
         """
         return self.read_opened(self._opened(images), together=together)
@@ -281,8 +289,11 @@ class Recognizer:
             together: Maximum number of lines to read at a time.
 
         Raises:
-            CheckpointError: as `read_each`.
+            CheckpointError, ConfigError: as `read_each`.
         """
+        check_number("together", together)
+        if together < 1:
+            raise ConfigError(f"together must be at least 1, not {together}")
         for group in in_groups(lines, together):
             readings = iter(self.read_lines([line for _, line in group if not isinstance(line, DataError)]))
             for item, line in group:

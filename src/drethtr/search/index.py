@@ -7,12 +7,14 @@ with open_index("archive.drethtr.sqlite") as index:
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from drethtr.base.arrays import Floats, Ints
+from drethtr.base.config import check_number
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
@@ -152,6 +154,8 @@ class SearchIndex:
                 range.
             DataError: if the index is damaged.
         """
+        check_number("least", least, Real)
+        check_number("limit", 1 if limit is None else limit)
         if not 0 <= least <= 1:
             raise ConfigError(f"the minimum probability must be between 0 and 1, not {least}")
         if limit is not None and limit < 1:

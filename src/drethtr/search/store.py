@@ -193,7 +193,8 @@ class Store:
             if is_busy(error):
                 refuse_no_locks(self.path.parent)
                 raise DataError("another process is writing it; wait until it has finished", self.path) from error
-            raise DataError(f"cannot be used: {error}", self.path) from error
+            cure = "; make room on it" if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL else ""
+            raise DataError(f"cannot be used: {error}{cure}", self.path) from error
         except sqlite3.ProgrammingError as error:  # the index was closed
             raise DataError(f"cannot be used: {error}", self.path) from error
         except sqlite3.DatabaseError as error:

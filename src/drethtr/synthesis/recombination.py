@@ -174,7 +174,7 @@ class Recombined:
 
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:
-            raise ConfigError(f"recombined.share must be between 0 and 1, not {self.share}")
+            raise ConfigError(f"share must be between 0 and 1, not {self.share}")
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ class LossConfig:
 
     def __post_init__(self) -> None:
         if not 0 <= self.label_smoothing < 1:
-            raise ConfigError(f"loss.label_smoothing must be at least 0 and less than 1, not {self.label_smoothing}")
+            raise ConfigError(f"label_smoothing must be at least 0 and less than 1, not {self.label_smoothing}")
         for name in ("ctc", "draft", "language"):
             if not (weight := getattr(self, name)) >= 0:
-                raise ConfigError(f"loss.{name} must be at least 0, not {weight}")
+                raise ConfigError(f"{name} must be at least 0, not {weight}")
 
 
 class BatchCounts(NamedTuple):

@@ -125,9 +125,9 @@ class Cosine(Schedule):
 
     def __post_init__(self) -> None:
         if not 0 <= self.final_share <= 1:
-            raise ConfigError(f"schedule.final_share must be between 0 and 1, not {self.final_share}")
+            raise ConfigError(f"final_share must be between 0 and 1, not {self.final_share}")
         if self.cycles <= 0:
-            raise ConfigError(f"schedule.cycles must be above 0, not {self.cycles}")
+            raise ConfigError(f"cycles must be above 0, not {self.cycles}")
 
     def share(self, progress: float) -> float:
         turn = progress * self.cycles
@@ -166,7 +166,7 @@ class Muon(Method):
 
     def __post_init__(self) -> None:
         if not 0 <= self.momentum < 1:
-            raise ConfigError(f"optimizer.method.momentum must be at least 0 and less than 1, not {self.momentum}")
+            raise ConfigError(f"momentum must be at least 0 and less than 1, not {self.momentum}")
 
     def group(self, matrices: bool) -> dict[str, float]:
         return {"momentum": self.momentum} if matrices else {}
@@ -203,14 +203,14 @@ class OptimizerConfig:
     def __post_init__(self) -> None:
         for name in ("learning_rate", "clip"):
             if not (value := getattr(self, name)) > 0:
-                raise ConfigError(f"optimizer.{name} must be positive, not {value}")
+                raise ConfigError(f"{name} must be positive, not {value}")
         if not 0 <= self.average < 1:
-            raise ConfigError(f"optimizer.average must be at least 0 and less than 1, not {self.average}")
+            raise ConfigError(f"average must be at least 0 and less than 1, not {self.average}")
         for name in ("weight_decay", "backbone_scale", "warm_up"):
             if not (value := getattr(self, name)) >= 0:
-                raise ConfigError(f"optimizer.{name} must be at least 0, not {value}")
+                raise ConfigError(f"{name} must be at least 0, not {value}")
         if not all(0 <= beta < 1 for beta in self.betas):
-            raise ConfigError(f"optimizer.betas must be at least 0 and less than 1, not {self.betas}")
+            raise ConfigError(f"betas must be at least 0 and less than 1, not {self.betas}")
 
 
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.AdamW:

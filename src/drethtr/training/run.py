@@ -34,7 +34,7 @@ class ValidationConfig:
     decoder: Strategy = field(default_factory=CTC)
 
     def __post_init__(self) -> None:
-        check_positive(self, "lines", "every", table="validation")
+        check_positive(self, "lines", "every")
 
 
 @dataclass(frozen=True, kw_only=True)

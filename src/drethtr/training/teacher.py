@@ -41,9 +41,9 @@ class TeacherConfig:
     def __post_init__(self) -> None:
         for name in ("share", "batches"):
             if not 0 < (value := getattr(self, name)) <= 1:
-                raise ConfigError(f"teacher.{name} must be greater than 0 and at most 1, not {value}")
+                raise ConfigError(f"{name} must be greater than 0 and at most 1, not {value}")
         if not self.known > 0:
-            raise ConfigError(f"teacher.known must be greater than 0, not {self.known}")
+            raise ConfigError(f"known must be greater than 0, not {self.known}")
 
     @cached_property
     def model(self) -> Model:

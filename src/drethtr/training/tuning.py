@@ -59,7 +59,7 @@ class LowRank(Tuning):
     rank: int = 8
 
     def __post_init__(self) -> None:
-        check_positive(self, "rank", table="tuning")
+        check_positive(self, "rank")
 
     def begin(self, network: nn.Module) -> None:
         add_low_rank_changes(network, self.rank)

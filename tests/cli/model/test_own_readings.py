@@ -14,7 +14,7 @@ from drethtr.recognition.model.weights import read_file
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BLANK
 from drethtr.training.finetuning import Plan, estimate, gather_readings, own_readings
-from drethtr.training.finetuning.finetune import Workplace
+from drethtr.training.finetuning.finetune import Trainer
 
 SHORT = ("--own-readings", "--samples", 16, "--workers", 0, "--device", "cpu")
 
@@ -69,13 +69,13 @@ def test_each_half_is_read_by_the_model_of_the_other(material, tmp_path, monkeyp
     other = replace(start, weights={name: weight.copy() for name, weight in start.weights.items()})
     other.weights["ctc.refine.bias"][::2] += 3
 
-    def untrained(given, share, place, found):
-        places.append((place.folder.name, given.parts.train))
-        return other if place.folder.name.endswith("a") else start
+    def untrained(given, share, trainer, found):
+        places.append((trainer.folder.name, given.parts.train))
+        return other if trainer.folder.name.endswith("a") else start
 
     monkeypatch.setattr(sys.modules[own_readings.__name__], "train_share", untrained)
-    place = Workplace(tmp_path, "cpu", 1, 0, False, print)
-    agreed = texts(own_readings.agreed(material, place))
+    trainer = Trainer(tmp_path, "cpu", 1, 0, False, print)
+    agreed = texts(own_readings.agreed(material, trainer))
     halves = dict(places)
     assert list(halves) == [f"round_{number}_half_{half}" for number in (1, 2) for half in "ab"]
     first, second = halves["round_2_half_a"], halves["round_2_half_b"]
@@ -92,7 +92,7 @@ def test_the_lines_of_one_page_are_halved(data, material, tmp_path, monkeypatch)
         lambda given, *_: taught.append(given.parts.train) or material.start,
     )
     alone = replace(material, parts=replace(material.parts, train=one_page))
-    own_readings.agreed(alone, Workplace(tmp_path, "cpu", 1, 0, False, print))
+    own_readings.agreed(alone, Trainer(tmp_path, "cpu", 1, 0, False, print))
     assert [len(half) for half in taught] == [15, 15, 15, 15]
 
 

@@ -39,7 +39,10 @@ def test_threads_are_as_many_as_wanted(drethtr, lines, run, tmp_path, monkeypatc
         ("optimizer.learning_rat=1", "did you mean 'learning_rate'?"),
         ("batches.lines=many", "batches.lines: expected int"),
         ("samples", "expected dotted.name=value"),
-        ("optimizer.average=1.0", "optimizer.average must be"),
+        ("optimizer.average=1.0", "average=1.0: optimizer.average must be at least 0 and less than 1, not 1.0"),
+        ("optimizer.schedule.cycles=0", "cycles=0: optimizer.schedule.cycles must be above 0, not 0.0"),
+        ("network.width=7", "width=7: network.width must be even and a multiple of heads, not 7 with"),
+        ("seed=-1", "seed=-1: seed must be"),
     ],
 )
 def test_a_setting_that_is_not_understood(drethtr, run, tmp_path, setting, answer):

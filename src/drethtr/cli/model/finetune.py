@@ -200,7 +200,7 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
     if options.dry_run:
         echo(time_needed(finetuning.estimate(material, device, options.threads)))
         return True
-    opened = finetuning.workplace(
+    opened = finetuning.open_trainer(
         material,
         options.output,
         resume=options.resume,
@@ -210,12 +210,12 @@ def finetune_on_lines(options: FinetuneOptions) -> bool:
         workers=options.workers,
         report=report,
     )
-    with stopping_run(folder_of(options.output)), opened as place:
+    with stopping_run(folder_of(options.output)), opened as trainer:
         if options.own_readings:
-            learned = finetuning.learn_own_readings(material, options.output, place)
+            learned = finetuning.learn_own_readings(material, options.output, trainer)
             echo(learned_text(material, learned, options.output))
             return True
-        outcome = finetuning.finetune(material, options.output, place)
+        outcome = finetuning.finetune(material, options.output, trainer)
     text = summary if outcome.better else nothing_better
     echo(text(material, outcome, options.output), err=not outcome.better)
     return outcome.better

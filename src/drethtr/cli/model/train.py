@@ -1,5 +1,6 @@
 """`drethtr model train` and `train-layout`: train a model, or a line detector, from a run file."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class TrainOptions:
             )
         if best.exists():
             return best
-        echo("stopped before the first validation")
+        report("stopped before the first validation")
         return None
 
 
@@ -57,7 +58,7 @@ def train(*, options: TrainOptions) -> None:
     from drethtr.training.run import RunConfig
 
     if (best := options.trained(loop.train, RunConfig)) is not None:
-        echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
+        report(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
 
 
 @with_options("options", TrainOptions)
@@ -68,7 +69,7 @@ def train_layout(*, options: TrainOptions) -> None:
     from drethtr.training.layout.run import LayoutRun
 
     if (best := options.trained(loop.train_layout, LayoutRun)) is not None:
-        echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
+        report(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
 
 
 def open_output(output: Path, *, resume: bool) -> None:
@@ -86,4 +87,10 @@ def open_output(output: Path, *, resume: bool) -> None:
         )
     make_folder(output)
     if resume and not (output / SNAPSHOT).exists():
-        echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
+        report(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
+
+
+def report(words: str, *, err: bool = False) -> None:
+    """Print a message; of the processes of torchrun only the first does, since all of them run the command."""
+    if os.environ.get("RANK", "0") == "0":
+        echo(words, err=err)

@@ -33,7 +33,7 @@ class Prose:
     lines: int = 12  # a tenth more time per step; with 48, as much as all else (LOG.md, 2026-11-23)
 
     def __post_init__(self) -> None:
-        check_positive(self, "lines", table="prose")
+        check_positive(self, "lines")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -89,7 +89,7 @@ class BatchConfig:
     fixed_shapes: bool = False
 
     def __post_init__(self) -> None:
-        check_positive(self, "pixels", "lines", "max_columns", "chunk", table="batches")
+        check_positive(self, "pixels", "lines", "max_columns", "chunk")
 
 
 class Batches:

@@ -1,13 +1,13 @@
 """Fine-tune a trained model on your own lines, from fifty to a few thousand of them.
 
 material = gather(plan)
-with workplace(material, output) as place:
-    outcome = finetune(material, output, place)
+with open_trainer(material, output) as trainer:
+    outcome = finetune(material, output, trainer)
 """
 
 from drethtr.training.finetuning.effect import Outcome
 from drethtr.training.finetuning.estimate import Estimate, estimate
-from drethtr.training.finetuning.finetune import finetune, workplace
+from drethtr.training.finetuning.finetune import finetune, open_trainer
 from drethtr.training.finetuning.material import Material, gather
 from drethtr.training.finetuning.own_readings import Learned, gather_readings, learn_own_readings
 from drethtr.training.finetuning.plan import Plan
@@ -23,5 +23,5 @@ __all__ = [
     "gather",
     "gather_readings",
     "learn_own_readings",
-    "workplace",
+    "open_trainer",
 ]

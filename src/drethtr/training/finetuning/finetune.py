@@ -1,4 +1,4 @@
-"""finetune(material, output, place): the whole of fine-tuning, top to bottom.
+"""finetune(material, output, trainer): the whole of fine-tuning, top to bottom.
 
 Intermediate files are in a folder beside the result, `mine.run` for `mine.safetensors`: the split lines, and a training
 run for each share of them. An interrupted run continues from there.
@@ -63,8 +63,8 @@ Report = Callable[[str], object]
 
 
 @dataclass(frozen=True)
-class Workplace:
-    """Where and how models are trained; all of them in one precision, so that they are comparable.
+class Trainer:
+    """Trains models in a folder, all of them in one precision, so that they are comparable.
 
     threads  lines to read in parallel on a CPU; torch has its own number of threads
     report   called with a sentence before each step that takes a while
@@ -85,7 +85,7 @@ class Workplace:
 
 
 @contextmanager
-def workplace(
+def open_trainer(
     material: Material,
     output: Path,
     *,
@@ -95,7 +95,7 @@ def workplace(
     threads: int | None = None,
     workers: int = 1,
     report: Report = lambda text: None,
-) -> Iterator[Workplace]:
+) -> Iterator[Trainer]:
     """Lock a result against other programs, and open the folder of its run.
 
     Args:
@@ -116,41 +116,41 @@ def workplace(
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)
         bfloat16 = open_folder(material, folder, device, resume=resume)
-        yield Workplace(folder, resolve_device(device), threads, workers, bfloat16, report)
+        yield Trainer(folder, resolve_device(device), threads, workers, bfloat16, report)
 
 
-def finetune(material: Material, output: Path, place: Workplace) -> Outcome:
+def finetune(material: Material, output: Path, trainer: Trainer) -> Outcome:
     """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter."""
     folds = material.folds()
     lines = [line for fold in folds for line in fold.parts.validation]
     pages = list(map(page_of, lines))
-    place.report(f"reading {len(lines):,} lines with the starting model")
-    before = [count for fold in folds for count in errors(fold, material.start, place)]
-    readers = list(readers_of(folds, place))
-    place.report("reading these lines with the new model")
-    after = [count for fold, (reader, _) in zip(folds, readers, strict=True) for count in errors(fold, reader, place)]
+    trainer.report(f"reading {len(lines):,} lines with the starting model")
+    before = [count for fold in folds for count in errors(fold, material.start, trainer)]
+    readers = list(readers_of(folds, trainer))
+    trainer.report("reading these lines with the new model")
+    after = [count for fold, (reader, _) in zip(folds, readers, strict=True) for count in errors(fold, reader, trainer)]
     # After the model itself, so that an interruption here keeps the most expensive training.
-    curve = curve_of(material, after, place) if material.plan.learning_curve else None
+    curve = curve_of(material, after, trainer) if material.plan.learning_curve else None
     outcome = Outcome(readers[0][0], *compared(before, after, pages), curve=curve)
     if outcome.better:
         trained, adapter = readers[0]
         if material.plan.cross_fit:
-            place.report(f"training on all {len(material.parts.train):,} lines")
-            last = train_share(material, 1.0, place, found_by(trained))
-            trained, adapter = as_saved(material, material.learned, last, place)
+            trainer.report(f"training on all {len(material.parts.train):,} lines")
+            last = train_share(material, 1.0, trainer, found_by(trained))
+            trained, adapter = as_saved(material, material.learned, last, trainer)
         elif material.later:
-            trained, adapter = as_saved(material, material.learned, with_validation(material, place), place)
-        outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
-        place.report("calibrating its confidences")
+            trained, adapter = as_saved(material, material.learned, with_validation(material, trainer), trainer)
+        outcome = replace(outcome, forgotten=forgotten_by(material, trained, trainer))
+        trainer.report("calibrating its confidences")
         record = material.start.record
         for fold, (reader, _) in zip(folds, readers, strict=True):
-            record = calibrated(reader, record, fold.parts.validation, place.device, place.threads).record
+            record = calibrated(reader, record, fold.parts.validation, trainer.device, trainer.threads).record
         # Measured before calibration, which changes confidences but no text.
         model = replace(trained, record=record, card=card_of(material, trained, outcome))
-        finish(model, adapter, output, place.folder)
+        finish(model, adapter, output, trainer.folder)
         outcome = replace(outcome, model=model)
     else:
-        discard(place.folder)
+        discard(trainer.folder)
     return outcome
 
 
@@ -164,18 +164,18 @@ def finish(model: Model, adapter: Adapter | None, output: Path, folder: Path) ->
     clear(folder)
 
 
-def errors(material: Material, model: Model, place: Workplace) -> list[Counts]:
+def errors(material: Material, model: Model, trainer: Trainer) -> list[Counts]:
     """The errors of a model on each validation line."""
-    return errors_on(model, material.parts.validation, place.device, place.threads)
+    return errors_on(model, material.parts.validation, trainer.device, trainer.threads)
 
 
-def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgotten | None:
+def forgotten_by(material: Material, trained: Model, trainer: Trainer) -> Forgotten | None:
     """The change of the error rate on old lines; None without old lines."""
     lines = material.remembered
     if not lines:
         return None
-    place.report(f"reading {len(lines):,} old lines with both models")
-    return Forgotten.between(material.start, trained, lines, place.device, place.threads)
+    trainer.report(f"reading {len(lines):,} old lines with both models")
+    return Forgotten.between(material.start, trained, lines, trainer.device, trainer.threads)
 
 
 def folder_of(output: Path) -> Path:
@@ -235,11 +235,11 @@ class Found(NamedTuple):
     part_of_change: float
 
 
-def readers_of(folds: Sequence[Material], place: Workplace) -> Iterator[tuple[Model, Adapter | None]]:
+def readers_of(folds: Sequence[Material], trainer: Trainer) -> Iterator[tuple[Model, Adapter | None]]:
     """A model for each fold that has not learned from it; the first one chooses how long all others learn."""
     found = None
     for number, fold in enumerate(folds):
-        own = replace(place, folder=place.folder / FOLD.format(number + 1)) if len(folds) > 1 else place
+        own = replace(trainer, folder=trainer.folder / FOLD.format(number + 1)) if len(folds) > 1 else trainer
         best = train_share(fold, 1.0, own, found)
         found = found or found_by(best)
         yield as_saved(fold, fold.parts.train, best, own)
@@ -250,17 +250,17 @@ def found_by(best: Model) -> Found:
     return Found(*(best.card[name] for name in Found._fields))
 
 
-def train_share(material: Material, share: float, place: Workplace, found: Found | None = None) -> Model:
+def train_share(material: Material, share: float, trainer: Trainer, found: Found | None = None) -> Model:
     """Train on a share of the lines and interpolate; a finished training is not repeated.
 
     Validation lines choose how long to train and what to keep, unless both were `found` before.
     """
     samples = material.first_lines(share)
-    folder = place.folder / f"{len(samples)}_lines"
+    folder = trainer.folder / f"{len(samples)}_lines"
     best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
     if not best.exists():
         store_parquet(samples, lines)
-        validation, old = place.folder / VALIDATION, place.folder / OLD
+        validation, old = trainer.folder / VALIDATION, trainer.folder / OLD
         for some, file in ((material.parts.validation, validation), (material.old, old)):
             if some:
                 store_parquet(some, file)
@@ -272,13 +272,13 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
             old if material.old else None,
             effort=1 if found is None else found.effort,
         )
-        model = place.train(run, folder)
+        model = trainer.train(run, folder)
         last = load_model(folder / LATEST).card  # of the whole training; the best weights were found before its end
         start = weights_at_start(run.start, model)
         if found is None:
-            place.report("interpolating between old and new weights")
+            trainer.report("interpolating between old and new weights")
             read, decoder = to_read(material.parts.validation, run.validation.lines), run.validation.decoder
-            chosen, fraction = choose_interpolation(start, model, read, decoder, place.device, place.threads)
+            chosen, fraction = choose_interpolation(start, model, read, decoder, trainer.device, trainer.threads)
         else:
             chosen, fraction = interpolate(start, model, found.part_of_change), found.part_of_change
         kept = Found(model.card["samples"] / run.samples, fraction)
@@ -287,35 +287,35 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
     return load_model(best)
 
 
-def with_validation(material: Material, place: Workplace) -> Model:
+def with_validation(material: Material, trainer: Trainer) -> Model:
     """A model that has learned the validation lines, too: that of the training lines, or its average with another."""
-    first = train_share(material, 1.0, place)  # trained before
+    first = train_share(material, 1.0, trainer)  # trained before
     if goes_on(material):
-        place.report(f"learning {len(material.later):,} validation lines, too")
-        last = train_further(material, place)
+        trainer.report(f"learning {len(material.later):,} validation lines, too")
+        last = train_further(material, trainer)
     else:
-        place.report(f"training a second model, on all {len(material.learned):,} lines")
+        trainer.report(f"training a second model, on all {len(material.learned):,} lines")
         everything = replace(material, parts=replace(material.parts, train=material.learned))
-        second = train_share(everything, 1.0, place, found_by(first))
+        second = train_share(everything, 1.0, trainer, found_by(first))
         last = interpolate(first.weights, second, 0.5)
     both = {name: first.card[name] + last.card[name] for name in ("samples", "hours")}
     return replace(last, card={**first.card, **both})
 
 
-def train_further(material: Material, place: Workplace) -> Model:
+def train_further(material: Material, trainer: Trainer) -> Model:
     """Train the model of all training lines on with those of validation; a finished training is not repeated."""
-    measured, folder = (place.folder / f"{len(some)}_lines" for some in (material.parts.train, material.learned))
+    measured, folder = (trainer.folder / f"{len(some)}_lines" for some in (material.parts.train, material.learned))
     start, best = (one.with_suffix(".safetensors") for one in (measured, folder))
     lines = folder.with_suffix(".parquet")
     if not best.exists():
         store_parquet(material.learned, lines)
-        old = place.folder / OLD if material.old else None
-        save_model(place.train(further_run_of(material, start, lines, old), folder), best)
+        old = trainer.folder / OLD if material.old else None
+        save_model(trainer.train(further_run_of(material, start, lines, old), folder), best)
     return load_model(best)
 
 
 def as_saved(
-    material: Material, learned: Sequence[Sample], best: Model, place: Workplace
+    material: Material, learned: Sequence[Sample], best: Model, trainer: Trainer
 ) -> tuple[Model, Adapter | None]:
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
@@ -325,7 +325,7 @@ def as_saved(
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
         texts = [sample.text for sample in learned]
-        return replace(in_8_bits(knowing_texts(best, texts, place) if texts else best), record=record), None
+        return replace(in_8_bits(knowing_texts(best, texts, trainer) if texts else best), record=record), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
@@ -335,23 +335,23 @@ def as_saved(
     return load_adapted(adapter, [path]), adapter
 
 
-def knowing_texts(model: Model, texts: Sequence[str], place: Workplace) -> Model:
+def knowing_texts(model: Model, texts: Sequence[str], trainer: Trainer) -> Model:
     """The model whose language models have learned the texts of its lines, unless its rescorer diverges."""
     worded = with_language(model, texts)
     try:
         kept = found_by(model).part_of_change
-        return with_rescorer(worded, texts, kept, place.device, bfloat16=place.bfloat16)
+        return with_rescorer(worded, texts, kept, trainer.device, bfloat16=trainer.bfloat16)
     except DivergedError:  # it matters less than the rest
-        place.report("the rescorer diverged on these lines, so it stays as it was")
+        trainer.report("the rescorer diverged on these lines, so it stays as it was")
         return worded
 
 
-def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
+def curve_of(material: Material, after: list[Counts], trainer: Trainer) -> LearningCurve:
     """The learning curve; `after` are the errors of the model trained on all lines."""
     fewer = []
     for share in SHARES[:-1]:
-        model, _ = as_saved(material, material.first_lines(share), train_share(material, share, place), place)
-        fewer.append(errors(material, model, place))
+        model, _ = as_saved(material, material.first_lines(share), train_share(material, share, trainer), trainer)
+        fewer.append(errors(material, model, trainer))
     lines = [len(material.first_lines(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], list(map(page_of, material.parts.validation)))
 

@@ -1,4 +1,4 @@
-"""learn_own_readings(material, output, place): learn a hand that nobody has transcribed (self-training).
+"""learn_own_readings(material, output, trainer): learn a hand that nobody has transcribed (self-training).
 
 A model that learns what it reads itself becomes surer of its mistakes. So two models teach each other: each learns the
 readings of one half of the pages and then reads the other half, from which the next two start again. Their mistakes
@@ -24,7 +24,7 @@ from drethtr.training.finetuning.effect import Forgotten, rates_of, trained_card
 from drethtr.training.finetuning.finetune import (
     Found,
     Report,
-    Workplace,
+    Trainer,
     as_saved,
     finish,
     forgotten_by,
@@ -112,22 +112,22 @@ def with_readings(model: Model, samples: Sequence[Sample], device: str, threads:
     return found
 
 
-def learn_own_readings(material: Material, output: Path, place: Workplace) -> Learned:
+def learn_own_readings(material: Material, output: Path, trainer: Trainer) -> Learned:
     """Train a model on its own readings, and write it or an adapter to `output`."""
-    every = replace(material, parts=replace(material.parts, train=agreed(material, place)))
-    place.report(f"learning all {len(every.parts.train):,} lines")
-    last = train_share(every, 1.0, place, WHOLE)
-    cards = [load_model(path).card for path in place.folder.rglob("*_lines.safetensors")]
+    every = replace(material, parts=replace(material.parts, train=agreed(material, trainer)))
+    trainer.report(f"learning all {len(every.parts.train):,} lines")
+    last = train_share(every, 1.0, trainer, WHOLE)
+    cards = [load_model(path).card for path in trainer.folder.rglob("*_lines.safetensors")]
     spent = {name: sum(card[name] for card in cards) for name in ("samples", "hours")}
     # Its language models do not learn the readings, by which mistakes would become words.
-    trained, adapter = as_saved(every, (), replace(last, card={**last.card, **spent}), place)
-    forgotten = forgotten_by(material, trained, place)
-    place.report("shifting its confidences to those of the starting model")
+    trained, adapter = as_saved(every, (), replace(last, card={**last.card, **spent}), trainer)
+    forgotten = forgotten_by(material, trained, trainer)
+    trainer.report("shifting its confidences to those of the starting model")
     others = every.parts.validation
-    record = as_sure_as(material.start, trained, others, device=place.device, threads=place.threads)
+    record = as_sure_as(material.start, trained, others, device=trainer.device, threads=trainer.threads)
     model = replace(trained, record=record, card=trained_card(every, trained, 0, **rates_of(forgotten)))
-    finish(model, adapter, output, place.folder)
-    return Learned(model, changed_between(material.start, model, others, place), forgotten)
+    finish(model, adapter, output, trainer.folder)
+    return Learned(model, changed_between(material.start, model, others, trainer), forgotten)
 
 
 def halves_of(material: Material) -> list[tuple[Sample, ...]]:
@@ -137,32 +137,30 @@ def halves_of(material: Material) -> list[tuple[Sample, ...]]:
     return halves if all(halves) else [lines[::2], lines[1::2]]
 
 
-def agreed(material: Material, place: Workplace) -> tuple[Sample, ...]:
+def agreed(material: Material, trainer: Trainer) -> tuple[Sample, ...]:
     """The lines with the readings of models that have learned others."""
     halves = halves_of(material)
     for number in range(ROUNDS):
-        place.report(f"two models learn from each other, round {number + 1} of {ROUNDS}")
-        models = [*trained_on(material, halves, place, number)]
+        trainer.report(f"two models learn from each other, round {number + 1} of {ROUNDS}")
+        models = [*trained_on(material, halves, trainer, number)]
         halves = [
-            with_readings(replace(model, record=material.start.record), half, place.device, place.threads)
+            with_readings(replace(model, record=material.start.record), half, trainer.device, trainer.threads)
             for model, half in zip(reversed(models), halves, strict=True)
         ]
     return joined(halves)
 
 
 def trained_on(
-    material: Material, halves: Sequence[tuple[Sample, ...]], place: Workplace, number: int
+    material: Material, halves: Sequence[tuple[Sample, ...]], trainer: Trainer, number: int
 ) -> Iterator[Model]:
     """A model for each half, trained on it from the start."""
     for name, half in zip("ab", halves, strict=True):
-        own = replace(place, folder=place.folder / HALF.format(number + 1, name))
+        own = replace(trainer, folder=trainer.folder / HALF.format(number + 1, name))
         yield train_share(replace(material, parts=replace(material.parts, train=half)), 1.0, own, WHOLE)
 
 
-def changed_between(start: Model, model: Model, samples: Sequence[Sample], place: Workplace) -> Counts:
+def changed_between(start: Model, model: Model, samples: Sequence[Sample], trainer: Trainer) -> Counts:
     """The characters that two models read differently."""
-    before, after = (
-        [line.reading.text for line in read_lines(Recognizer(one, device=place.device, threads=place.threads), samples)]
-        for one in (start, model)
-    )
+    readers = (Recognizer(one, device=trainer.device, threads=trainer.threads) for one in (start, model))
+    before, after = ([line.reading.text for line in read_lines(reader, samples)] for reader in readers)
     return sum(score(before, after), Counts())

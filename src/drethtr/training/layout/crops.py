@@ -60,11 +60,11 @@ class CropConfig:
     largest: int = 1900
 
     def __post_init__(self) -> None:
-        check_positive(self, "side", "batch", "per_page", "smallest", table="crops")
+        check_positive(self, "side", "batch", "per_page", "smallest")
         if self.side % MULTIPLE:
-            raise ConfigError(f"crops.side must be a multiple of {MULTIPLE}, not {self.side}")
+            raise ConfigError(f"side must be a multiple of {MULTIPLE}, not {self.side}")
         if self.largest < self.smallest:
-            raise ConfigError(f"crops.largest must be at least crops.smallest, {self.smallest}, not {self.largest}")
+            raise ConfigError(f"largest must be at least smallest ({self.smallest}), not {self.largest}")
 
 
 class Crops(NamedTuple):

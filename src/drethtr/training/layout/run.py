@@ -25,7 +25,7 @@ class PagesValidation:
     at_start: bool = True
 
     def __post_init__(self) -> None:
-        check_positive(self, "pages", "every", table="validation")
+        check_positive(self, "pages", "every")
 
 
 @dataclass(frozen=True, kw_only=True)
