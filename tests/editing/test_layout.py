@@ -465,6 +465,23 @@ def test_any_steps_are_undone_one_by_one_also_after_a_restart(edited):
             again.redo(page)
 
 
+def test_a_text_that_was_typed_back_is_not_undone_again(edited):
+    workspace, page, path = edited
+    before = path.read_bytes()
+    was = workspace.opened(page).line("l1").text
+    for text in ("one", "two", "three", "two", "one"):
+        edit(workspace, page, "l1", text=text)
+    assert workspace.undo(page).lines == ("l1",) and path.read_bytes() == before
+    for text in ("one", was):
+        edit(workspace, page, "l1", text=text)
+    with pytest.raises(DataError, match="nothing to undo"):
+        workspace.undo(page)
+    edit(workspace, page, "l1", text="one")
+    edit(workspace, page, "l1", text=was, status=Review.CONFIRMED)
+    workspace.undo(page)
+    assert workspace.opened(page).line("l1").text == "one"
+
+
 def test_persons_undo_their_own_steps_and_those_of_others_by_number(edited):
     workspace, page, _ = edited
     edit(workspace, page, "l0", "anna", text="of anna")
