@@ -94,6 +94,9 @@ def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(sit
     other.locator(".line .dot", has_text="AL").wait_for()
     other.get_by_role("button", name="History").click()
     other.get_by_text("Ada Lovelace changed the text").wait_for()
+    own = enter(open_tab(site), "a.png")
+    own.locator(".bar .dot", has_text="Somebody is here").wait_for()
+    assert own.locator(".bar .dot").count() == 1
 
 
 def test_on_a_phone_a_page_shows_the_end_of_its_name(tmp_path, tiny_path, open_tab):
