@@ -11,7 +11,7 @@ from PIL import Image
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
-from drethtr.editing.export import archive_path, export
+from drethtr.editing.export import archive_path, export, preview
 from drethtr.editing.folder_pages import Listing, find_pages, folder_page_of
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
@@ -215,9 +215,11 @@ def test_an_export_of_several_pages_names_the_folders_of_their_images(tmp_path):
     with Workspace.open(tmp_path) as workspace:
         csv, tei = (export(workspace, list(workspace.folder_pages), format, "m").content for format in ("csv", "tei"))
         alone = export(workspace, list(workspace.folder_pages)[:1], "csv", "m").content
+        shown = [preview(workspace, list(workspace.folder_pages)[:count], "csv", "m").text or "" for count in (1, 2)]
     assert {row.split(b",")[1] for row in csv.splitlines()[1:]} == {b"1/0001.png", b"2/0001.png"}
     assert b'url="1/0001.png"' in tei and b'url="2/0001.png"' in tei
     assert {row.split(b",")[1] for row in alone.splitlines()[1:]} == {b"0001.png"}
+    assert [text.splitlines()[1].split(",")[1] for text in shown] == ["0001.png", "1/0001.png"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no file can have these names there")
