@@ -322,6 +322,24 @@ def test_a_line_that_is_drawn_in_a_table_is_in_the_cell_of_its_row_and_column(fi
     assert cells(again)[1] == (first[0]._replace(column=1), ["n1", "line"]) and len(cells(again)) == 5
 
 
+@pytest.mark.parametrize("quarters", range(4))
+def test_a_line_that_is_drawn_beside_a_table_is_in_no_cell(file, quarters):
+    lines = with_lines(file, (20, 80, 60), (120, 180, 60), (20, 80, 140), (120, 180, 140), quarters=quarters)
+    table = Table(columns=(on_scan(((100, 0), (100, 300)), quarters),)).done(lines, no_outline).file
+    beside = Draw(on_scan(((220, 62), (330, 62)), quarters)).done(table, no_outline).file
+    assert beside.page.regions[:4] == table.page.regions and cells(beside)[4:] == [(None, ["line"])]
+    reaching = Draw(on_scan(((170, 62), (330, 62)), quarters)).done(table, no_outline).file
+    assert regions(reaching) == [["n0"], ["n1", "line"], ["n2"], ["n3"]]
+
+
+def test_lines_that_are_found_beside_a_table_are_in_a_region_after_it(file):
+    lines = with_lines(file, (20, 80, 60), (120, 180, 60), (20, 80, 140), (120, 180, 140))
+    table = Table(columns=(((100, 0), (100, 300)),)).done(lines, no_outline).file
+    found = Replace((Region("", drawn_at((220, 330, 60), (220, 330, 140))),), Box(200, 0, 340, 200))
+    changed = found.done(table, no_outline).file
+    assert changed.page.regions[:4] == table.page.regions and cells(changed)[4:] == [(None, ["line", "line_2"])]
+
+
 def test_a_region_grows_with_a_line_that_is_drawn_outside_of_it(file):
     columns = SetRegion(("n1",)).done(with_lines(file, (20, 300, 60), (360, 640, 60)), no_outline).file
     drawn = Draw(((360, 180), (660, 180))).done(columns, no_outline).file
