@@ -347,6 +347,17 @@ def test_a_region_grows_with_a_line_that_is_drawn_outside_of_it(file):
     assert drawn.page.regions[0] == columns.page.regions[0] and drawn.page.regions[1].box[2:] == (660, 180)
 
 
+def test_a_box_around_the_lines_of_a_region_shrinks_with_them_and_a_drawn_outline_stays(file):
+    lines = with_lines(file, (20, 300, 60), (20, 300, 140), (20, 300, 220), (20, 300, 300))
+    boxed = SetRegion(("n1", "n2", "n3")).done(lines, no_outline).file
+    region = boxed.page.regions[1].id
+    shape = ((0, 0), (700, 80), (700, 340), (0, 340))
+    drawn = SetRegion(region=region, polygon=shape).done(boxed, no_outline).file
+    for action in (Delete(("n3",)), Move(("n3",), "n0")):
+        [moved, kept] = (action.done(before, no_outline).file.page.regions[1] for before in (boxed, drawn))
+        assert moved.box == Box(20, 120, 300, 228) and kept.polygon == shape
+
+
 def test_lines_that_are_drawn_or_found_in_a_box_join_the_columns_around_them(file):
     places = (20, 300, 60), (20, 300, 100), (20, 300, 140), (360, 640, 60), (360, 640, 140)
     columns = SetRegion(("n3", "n4")).done(with_lines(file, *places), no_outline).file
