@@ -13,6 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
 from drethtr.editing.export import archive_path, export, preview
 from drethtr.editing.folder_pages import Listing, find_pages, folder_page_of
+from drethtr.editing.scans import source_of
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 from drethtr.pages.source import open_originals
@@ -276,7 +277,14 @@ def test_scans_behind_a_linked_folder_of_images_are_shown(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
-def test_a_link_that_leads_in_circles_is_no_page(tmp_path):
+def test_links_that_lead_nowhere_are_pages_with_an_error(tmp_path):
     put_page(tmp_path, "a")
-    (tmp_path / "loop.png").symlink_to("loop.png")
-    assert list(described(tmp_path)) == ["a.png"]
+    for name, target in (("loop.png", "loop.png"), ("b.png", "gone.png"), ("c.pdf", "gone.pdf"), ("a.xml", "gone.xml")):
+        (tmp_path / name).symlink_to(target)
+    (tmp_path / "images").symlink_to("gone")
+    pages = {page.name: page for page in find_pages(tmp_path)}
+    assert list(pages) == ["a.png", "a.xml", "b.png", "c.pdf", "loop.png"]
+    assert pages["a.png"].xml_path.name == "a.page.xml" and "leads to no file" in pages["a.xml"].error
+    for name in ("b.png", "c.pdf", "loop.png"):
+        with pytest.raises(DataError):
+            source_of(pages[name]).size()
