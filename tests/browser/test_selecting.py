@@ -75,6 +75,8 @@ def test_of_many_pages_only_those_near_the_window_are_there(tmp_path, tiny_path,
         assert names(tab)[0] == "p1000.png" and tab.locator(".card").count() < 60
         tab.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         tab.locator(".name", has_text="p1199.png").wait_for()
+        tab.get_by_label("Select letters/p1199.png").click()
+        assert tab.get_by_text("1 page selected").bounding_box()["y"] >= 0
         tab.get_by_role("link", name="p1199.png").click()
         tab.get_by_role("link", name="All pages").click()
         tab.locator(".card a:focus", has_text="p1199.png").wait_for()
