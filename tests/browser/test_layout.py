@@ -361,27 +361,6 @@ def test_undo_pressed_twice_takes_back_one_step_after_the_other(page):
     assert texts(page) == was
 
 
-def test_undo_goes_on_after_what_the_browser_took_back_was_saved(page):
-    was = texts(page)
-    for _ in was[:2]:
-        page.keyboard.press("End")
-        page.keyboard.type("!")
-        page.keyboard.press("Enter")
-        wait_until_saved(page)
-    page.reload()
-    page.locator(".text:focus").wait_for()
-    page.keyboard.press("End")
-    page.keyboard.type("?")
-    page.keyboard.press("Enter")
-    wait_until_saved(page)
-    page.keyboard.press("Control+z")
-    page.locator(".saved[data-state=saving]").wait_for()
-    wait_until_saved(page)
-    page.keyboard.press("Control+z")
-    page.get_by_text("Undone.").wait_for()
-    assert texts(page) == [f"{was[0]}!", *was[1:]]
-
-
 def test_from_the_text_to_the_layout_of_a_line_and_back(page):
     page.keyboard.press("ArrowDown")
     page.locator(".line:nth-child(2)[aria-current=true]").wait_for()

@@ -330,14 +330,9 @@ def test_a_line_that_is_drawn_beside_a_table_is_in_no_cell(file, quarters):
     assert beside.page.regions[:4] == table.page.regions and cells(beside)[4:] == [(None, ["line"])]
     reaching = Draw(on_scan(((170, 62), (330, 62)), quarters)).done(table, no_outline).file
     assert regions(reaching) == [["n0"], ["n1", "line"], ["n2"], ["n3"]]
-
-
-def test_lines_that_are_found_beside_a_table_are_in_a_region_after_it(file):
-    lines = with_lines(file, (20, 80, 60), (120, 180, 60), (20, 80, 140), (120, 180, 140))
-    table = Table(columns=(((100, 0), (100, 300)),)).done(lines, no_outline).file
-    found = Replace((Region("", drawn_at((220, 330, 60), (220, 330, 140))),), Box(200, 0, 340, 200))
-    changed = found.done(table, no_outline).file
-    assert changed.page.regions[:4] == table.page.regions and cells(changed)[4:] == [(None, ["line", "line_2"])]
+    if not quarters:
+        found = Replace((Region("", drawn_at((220, 330, 60), (220, 330, 140))),), Box(200, 0, 340, 200))
+        assert regions(found.done(table, no_outline).file)[4:] == [["line", "line_2"]]
 
 
 def test_a_region_grows_with_a_line_that_is_drawn_outside_of_it(file):
@@ -500,11 +495,8 @@ def test_a_text_that_was_typed_back_is_not_undone_again(edited):
     was = workspace.opened(page).line("l1").text
     for text in ("one", "two", "three", "two", "one"):
         edit(workspace, page, "l1", text=text)
-    assert workspace.undo(page).lines == ("l1",) and path.read_bytes() == before
-    for text in ("one", was):
-        edit(workspace, page, "l1", text=text)
-    with pytest.raises(DataError, match="nothing to undo"):
-        workspace.undo(page)
+    workspace.undo(page)
+    assert path.read_bytes() == before
     edit(workspace, page, "l1", text="one")
     edit(workspace, page, "l1", text=was, status=Review.CONFIRMED)
     workspace.undo(page)

@@ -170,10 +170,6 @@ for (const isReloaded of [false, true])
     store.type("l0", "bc");
     await store.saveAll();
     assert.deepEqual([store.state, server.line.text], ["saved", "bc"]);
-    store.type("l0", "bcd");
-    server.line = { ...server.line, text: "b", revision: "other" };
-    await store.saveAll();
-    assert.equal(store.entries.get("l0").state, "conflict");
   });
 
 test("what is sent when a tab is left goes on without it, and nothing else does", async () => {
