@@ -1,7 +1,7 @@
 """A page is compared with somebody else's text, and what a person wants of it is taken."""
 
 import pytest
-from browser_steps import enter, texts, wait_until_saved
+from browser_steps import enter, text_of, texts, wait_until_saved
 from made_pages import TEXTS
 
 from drethtr.documents.read import read_page
@@ -140,3 +140,13 @@ def test_alternatives_do_not_cover_what_the_other_text_says(tab):
     assert page.locator(".other-words").count() == 0
     page.keyboard.press("Alt+ArrowDown")
     page.locator(".other-words").wait_for()
+
+
+def test_the_bar_of_a_line_with_all_its_buttons_fits_a_small_screen(page):
+    page.set_viewport_size({"width": 1366, "height": 768})
+    compare(page, " ".join(THEIRS))
+    page.keyboard.press("Control+Enter")
+    text_of(page, 1).click()
+    bar = page.locator(".line-bar", has_text="Undo confirmation")
+    assert bar.get_by_role("button").count() == 7
+    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")

@@ -1,7 +1,7 @@
 """Searching a folder that has an index: lines whose text misses the word, and what a person says of them."""
 
 import pytest
-from browser_steps import enter, served, texts
+from browser_steps import address_of, enter, served, texts
 from edited_folders import put_index, put_page, scan
 from made_pages import TEXTS
 
@@ -102,6 +102,19 @@ def test_the_words_of_a_search_are_tinted_on_the_scan_and_followed_by_key(indexe
         tab.get_by_role("button", name="End").click()
         tab.locator("rect.found").first.wait_for(state="detached")
         assert not tab.evaluate("CSS.highlights.get('found').size")
+
+
+def test_places_found_before_a_page_changed_are_not_waited_for(site, open_tab):
+    tab = open_tab(f"{address_of(site, 'a.png')}?find=the")
+    tab.get_by_text("Found the: 3 lines").wait_for()
+    late = []
+    tab.route("**/api/search?**", lambda route: late.append(route) if not late else route.continue_())
+    tab.locator(".text").first.fill("the")
+    tab.keyboard.press("Enter")
+    with tab.expect_event("requestfailed", lambda request: request == late[0].request):
+        tab.keyboard.type("the ")
+        tab.keyboard.press("Enter")
+    tab.get_by_text("line 3 of 4").wait_for()
 
 
 def test_from_the_last_place_of_a_page_the_key_goes_to_the_next_page_that_has_the_words(tmp_path, tiny_path, open_tab):

@@ -338,6 +338,29 @@ def test_texts_are_undone_after_a_reload(page, folder):
     assert texts(page)[0] == "mine"
 
 
+def test_undo_pressed_twice_takes_back_one_step_after_the_other(page):
+    was = texts(page)
+    for word in ("one", "two"):
+        page.keyboard.press("Control+a")
+        page.keyboard.type(word)
+        page.keyboard.press("Enter")
+        wait_until_saved(page)
+    page.reload()
+    page.locator(".text:focus").wait_for()
+    asked = []
+    page.route("**/undo", lambda route: asked.append(route))
+    with page.expect_request("**/undo"):
+        page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    [first] = asked
+    with page.expect_request("**/undo"):
+        first.continue_()
+    page.locator(".text", has_text=was[1]).wait_for()
+    asked[1].continue_()
+    page.locator(".text", has_text=was[0]).wait_for()
+    assert texts(page) == was
+
+
 def test_from_the_text_to_the_layout_of_a_line_and_back(page):
     page.keyboard.press("ArrowDown")
     page.locator(".line:nth-child(2)[aria-current=true]").wait_for()

@@ -75,6 +75,8 @@ def test_of_many_pages_only_those_near_the_window_are_there(tmp_path, tiny_path,
         assert names(tab)[0] == "p1000.png" and tab.locator(".card").count() < 60
         tab.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         tab.locator(".name", has_text="p1199.png").wait_for()
+        tab.get_by_label("Select letters/p1199.png").click()
+        assert tab.get_by_text("1 page selected").bounding_box()["y"] >= 0
         tab.get_by_role("link", name="p1199.png").click()
         tab.get_by_role("link", name="All pages").click()
         tab.locator(".card a:focus", has_text="p1199.png").wait_for()
@@ -94,6 +96,9 @@ def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(sit
     other.locator(".line .dot", has_text="AL").wait_for()
     other.get_by_role("button", name="History").click()
     other.get_by_text("Ada Lovelace changed the text").wait_for()
+    own = enter(open_tab(site), "a.png")
+    own.locator(".bar .dot", has_text="Somebody is here").wait_for()
+    assert own.locator(".bar .dot").count() == 1
 
 
 def test_on_a_phone_a_page_shows_the_end_of_its_name(tmp_path, tiny_path, open_tab):

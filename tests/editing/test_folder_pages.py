@@ -11,8 +11,9 @@ from PIL import Image
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
-from drethtr.editing.export import archive_path, export
+from drethtr.editing.export import archive_path, export, preview
 from drethtr.editing.folder_pages import Listing, find_pages, folder_page_of
+from drethtr.editing.scans import source_of
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 from drethtr.pages.source import open_originals
@@ -215,9 +216,11 @@ def test_an_export_of_several_pages_names_the_folders_of_their_images(tmp_path):
     with Workspace.open(tmp_path) as workspace:
         csv, tei = (export(workspace, list(workspace.folder_pages), format, "m").content for format in ("csv", "tei"))
         alone = export(workspace, list(workspace.folder_pages)[:1], "csv", "m").content
+        shown = [preview(workspace, list(workspace.folder_pages)[:count], "csv", "m").text or "" for count in (1, 2)]
     assert {row.split(b",")[1] for row in csv.splitlines()[1:]} == {b"1/0001.png", b"2/0001.png"}
     assert b'url="1/0001.png"' in tei and b'url="2/0001.png"' in tei
     assert {row.split(b",")[1] for row in alone.splitlines()[1:]} == {b"0001.png"}
+    assert [text.splitlines()[1].split(",")[1] for text in shown] == ["0001.png", "1/0001.png"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no file can have these names there")
@@ -274,7 +277,14 @@ def test_scans_behind_a_linked_folder_of_images_are_shown(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
-def test_a_link_that_leads_in_circles_is_no_page(tmp_path):
+def test_links_that_lead_nowhere_are_pages_with_an_error(tmp_path):
     put_page(tmp_path, "a")
-    (tmp_path / "loop.png").symlink_to("loop.png")
-    assert list(described(tmp_path)) == ["a.png"]
+    for name, target in (("loop.png", "loop.png"), ("b.png", "gone.png"), ("c.pdf", "gone.pdf"), ("a.xml", "gone.xml")):
+        (tmp_path / name).symlink_to(target)
+    (tmp_path / "images").symlink_to("gone")
+    pages = {page.name: page for page in find_pages(tmp_path)}
+    assert list(pages) == ["a.png", "a.xml", "b.png", "c.pdf", "loop.png"]
+    assert pages["a.png"].xml_path.name == "a.page.xml" and "leads to no file" in pages["a.xml"].error
+    for name in ("b.png", "c.pdf", "loop.png"):
+        with pytest.raises(DataError):
+            source_of(pages[name]).size()

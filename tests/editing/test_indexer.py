@@ -100,6 +100,20 @@ def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(op
     assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)
 
 
+def test_only_pages_that_are_read_for_the_index_are_said_to_be_made_searchable(opened):
+    said = []
+    opened.workspace.listen(lambda event: said.append(event[1].get("message", "")))
+
+    def made():
+        said.clear()
+        wait(opened.indexer.start())
+        return {one for one in said if one.startswith("making")}
+
+    assert made() == {"making a.png searchable", "making b.png searchable"} and made() == set()
+    correct(opened, "a.png")
+    assert made() == {"making a.png searchable"}
+
+
 def test_an_unexpected_error_ends_the_job_and_another_one_can_begin(opened, monkeypatch):
     def fail(self, lines):
         raise RuntimeError("a bug")

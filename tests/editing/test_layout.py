@@ -322,11 +322,35 @@ def test_a_line_that_is_drawn_in_a_table_is_in_the_cell_of_its_row_and_column(fi
     assert cells(again)[1] == (first[0]._replace(column=1), ["n1", "line"]) and len(cells(again)) == 5
 
 
+@pytest.mark.parametrize("quarters", range(4))
+def test_a_line_that_is_drawn_beside_a_table_is_in_no_cell(file, quarters):
+    lines = with_lines(file, (20, 80, 60), (120, 180, 60), (20, 80, 140), (120, 180, 140), quarters=quarters)
+    table = Table(columns=(on_scan(((100, 0), (100, 300)), quarters),)).done(lines, no_outline).file
+    beside = Draw(on_scan(((220, 62), (330, 62)), quarters)).done(table, no_outline).file
+    assert beside.page.regions[:4] == table.page.regions and cells(beside)[4:] == [(None, ["line"])]
+    reaching = Draw(on_scan(((170, 62), (330, 62)), quarters)).done(table, no_outline).file
+    assert regions(reaching) == [["n0"], ["n1", "line"], ["n2"], ["n3"]]
+    if not quarters:
+        found = Replace((Region("", drawn_at((220, 330, 60), (220, 330, 140))),), Box(200, 0, 340, 200))
+        assert regions(found.done(table, no_outline).file)[4:] == [["line", "line_2"]]
+
+
 def test_a_region_grows_with_a_line_that_is_drawn_outside_of_it(file):
     columns = SetRegion(("n1",)).done(with_lines(file, (20, 300, 60), (360, 640, 60)), no_outline).file
     drawn = Draw(((360, 180), (660, 180))).done(columns, no_outline).file
     assert regions(drawn) == [["n0"], ["n1", "line"]]
     assert drawn.page.regions[0] == columns.page.regions[0] and drawn.page.regions[1].box[2:] == (660, 180)
+
+
+def test_a_box_around_the_lines_of_a_region_shrinks_with_them_and_a_drawn_outline_stays(file):
+    lines = with_lines(file, (20, 300, 60), (20, 300, 140), (20, 300, 220), (20, 300, 300))
+    boxed = SetRegion(("n1", "n2", "n3")).done(lines, no_outline).file
+    region = boxed.page.regions[1].id
+    shape = ((0, 0), (700, 80), (700, 340), (0, 340))
+    drawn = SetRegion(region=region, polygon=shape).done(boxed, no_outline).file
+    for action in (Delete(("n3",)), Move(("n3",), "n0")):
+        [moved, kept] = (action.done(before, no_outline).file.page.regions[1] for before in (boxed, drawn))
+        assert moved.box == Box(20, 120, 300, 228) and kept.polygon == shape
 
 
 def test_lines_that_are_drawn_or_found_in_a_box_join_the_columns_around_them(file):
@@ -463,6 +487,20 @@ def test_any_steps_are_undone_one_by_one_also_after_a_restart(edited):
             assert path.read_bytes() == state
         with pytest.raises(DataError, match="nothing to redo"):
             again.redo(page)
+
+
+def test_a_text_that_was_typed_back_is_not_undone_again(edited):
+    workspace, page, path = edited
+    before = path.read_bytes()
+    was = workspace.opened(page).line("l1").text
+    for text in ("one", "two", "three", "two", "one"):
+        edit(workspace, page, "l1", text=text)
+    workspace.undo(page)
+    assert path.read_bytes() == before
+    edit(workspace, page, "l1", text="one")
+    edit(workspace, page, "l1", text=was, status=Review.CONFIRMED)
+    workspace.undo(page)
+    assert workspace.opened(page).line("l1").text == "one"
 
 
 def test_persons_undo_their_own_steps_and_those_of_others_by_number(edited):

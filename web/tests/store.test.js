@@ -147,6 +147,31 @@ test("what a lost connection took is sent again", async ({ mock }) => {
   assert.equal(store.state, "saved");
 });
 
+for (const isReloaded of [false, true])
+  test(`what was typed after a text whose answer got lost is no conflict${isReloaded ? ", nor after a reload" : ""}`, async () => {
+    const drafts = sharedDrafts(`lost ${isReloaded}`);
+    const server = serverOf({ id: "l0", text: "a", revision: "r" });
+    const page = { lines: [server.line] };
+    let store = new PageStore("p1", drafts);
+    store.take(page);
+    const answer = globalThis.fetch;
+    globalThis.fetch = async (...asked) => {
+      await answer(...asked);
+      throw new TypeError("no network");
+    };
+    store.type("l0", "b");
+    await store.save("l0");
+    globalThis.fetch = answer;
+    if (isReloaded) {
+      clearTimeout(store.entries.get("l0").timer);
+      store = new PageStore("p1", drafts);
+      store.take(page); // asked for before the text was saved
+    }
+    store.type("l0", "bc");
+    await store.saveAll();
+    assert.deepEqual([store.state, server.line.text], ["saved", "bc"]);
+  });
+
 test("what is sent when a tab is left goes on without it, and nothing else does", async () => {
   const store = new PageStore("p1", DRAFTS);
   store.take(pageOf("a"));

@@ -67,21 +67,27 @@ def export(workspace: Workspace, page_ids: Sequence[str], format_name: str, mode
         raise reason
     if len(chosen) == 1 or format.together:
         stem = archive_path(chosen[0]).rpartition("/")[2] if len(chosen) == 1 else workspace.folder.name
-        content = write_pages(workspace, chosen, format_name, model)
+        content = write_pages(workspace, chosen, format_name, model, together=len(chosen) > 1)
         return Exported(f"{stem}{format.ending}", format.media, content)
     files = ((archive_path(page), write_pages(workspace, [page], format_name, model)) for page in chosen)
     return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, format.archive(files))
 
 
-def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
-    """Write pages in a format, several with the folders of their images; one in the format of its file is that file."""
+def write_pages(
+    workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str, *, together: bool = False
+) -> bytes:
+    """Write pages in a format; one in the format of its file is that file.
+
+    Args:
+        together: Whether they are in one document with others, in which images are named with their folders.
+    """
     open_pages = [workspace.page_files.open_existing(page) for page in pages]
     if len(pages) == 1 and format_name == open_pages[0].file.dialect.format:
         return open_pages[0].file.data
     format: Format = FORMATS[format_name]
     sheets = (
         Sheet(
-            opened.file.page if len(pages) == 1 else in_folders(page, opened.file.page),
+            in_folders(page, opened.file.page) if together else opened.file.page,
             scan_of(page),
             None if page.source is None else page.source.number,
             people=workspace.journal.people(page.id),
@@ -136,7 +142,9 @@ def preview(workspace: Workspace, page_ids: Sequence[str], format_name: str, mod
     text, (first, _) = None, max(chosen, key=lambda one: one[1] > 0, default=(None, 0))
     if first is not None and (format.printed or format_name in AS_TEXT):
         shown = AS_TEXT.get(format_name, format_name)
-        text = write_pages(workspace, [first], shown, model).decode("utf-8", "replace").lstrip("\ufeff")
+        together = format.together and len(chosen) > 1
+        content = write_pages(workspace, [first], shown, model, together=together)
+        text = content.decode("utf-8", "replace").lstrip("\ufeff")
         text = text[max(0, text.find(BEGINS.get(shown, ""))) :].lstrip()[:SHOWN]
     return Preview(text, None if first is None else first.id, sum(lines for _, lines in chosen), confirmed, left_out)
 

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import file_mark, is_file
+from drethtr.base.files import file_mark, is_file, leads_nowhere
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
@@ -35,6 +35,8 @@ IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?
 
 
 OUTSIDE = "its image {!r} is not below this folder; open the folder above, or name the folder of the images (--images)"
+
+NOWHERE = "this link leads to no file; fetch the file, or remove the link"
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,15 @@ def find_pages(folder: Path, images: Path | None = None) -> list[FolderPage]:
         os.scandir(folder).close()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", folder) from error
-    in_folders = [[here / entry.name for entry in entries if is_file(entry)] for here, entries in walk_visible(folder)]
+    in_folders, links = list[list[Path]](), list[Path]()
+    for here, entries in walk_visible(folder):
+        in_folders.append([here / entry.name for entry in entries if is_file(entry)])
+        links += [here / entry.name for entry in entries if leads_nowhere(entry)]
     files = [file for group in in_folders for file in group]
     copies = {copy for group in in_folders for copy in searchable_copies(group)}
-    scans = [file for file in files if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
+    scans = [file for file in (*files, *links) if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
     xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION], images)
+    lost += [(link, NOWHERE) for link in links if link.suffix.lower() == DESCRIPTION]
     for scan in sorted(xml_files.keys() - set(scans)):
         if any(scan.is_relative_to(place) for place in (folder, images or folder)):
             scans.append(scan)

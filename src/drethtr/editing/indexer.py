@@ -12,6 +12,9 @@ from drethtr.editing.workspace import Event, Workspace
 INDEX = "index"
 """The kind of indexing jobs."""
 
+MAKING = "making {} searchable"
+"""The message while a page is read for the index."""
+
 RETRY = 600.0
 """Seconds after a failure until the index is updated again, unless a page changes before; never varied."""
 
@@ -51,7 +54,7 @@ class Indexer:
         self.due = inf  # reset first, as pages may change meanwhile
         try:
             with self.jobs.in_progress(job, cancelled="{} of {} pages are searchable"):
-                self.jobs.update(job, message="making pages searchable")
+                self.jobs.update(job, message="looking for pages that are not searchable")
                 self.build(job)
         finally:
             if job.state is State.FAILED:
@@ -70,7 +73,9 @@ class Indexer:
         for unread in list(self.reader.unread()):
             job.check()
             with suppress(DrethtrError):  # below, it counts as failed
-                self.reader.read_page(self.workspace.folder_page(unread), job)
+                page = self.workspace.folder_page(unread)
+                self.jobs.update(job, message=MAKING.format(page.name))
+                self.reader.read_page(page, job)
             self.jobs.update(job, done=job.done + 1)
         new = job.done
         read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
@@ -79,6 +84,7 @@ class Indexer:
                 job.check()
                 try:
                     for original in builder.waiting(index.original_of(page)):
+                        self.jobs.update(job, message=MAKING.format(page.name))
                         builder.read(original, read)
                 except DrethtrError as error:
                     if str(error.source) == builder.store.name:

@@ -25,6 +25,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder, refuse_protected
 from drethtr.base.links import refuse_foreign, refuse_link, text_of_own
 from drethtr.base.locks import refuse_no_locks
+from drethtr.documents.transcription import Review
 
 FOLDER = ".drethtr"
 """The hidden folder for the editor's own files; it can be deleted without losing a text."""
@@ -378,6 +379,27 @@ def stacks(steps: Sequence[Step], who: str) -> tuple[list[Step], list[Step]]:
             undone = [one for one in undone if one is not of]
             done += [of] if of is not None and of.who == who else []
         elif step.who == who:
-            done.append(step)
-            undone = []
+            before = before_text(done, step)
+            done, undone = [*done, step] if before is None else done[:before], []
     return done, undone
+
+
+def before_text(done: Sequence[Step], step: Step) -> int | None:
+    """How many of the steps came before a line lost the text that this step restores, if all since changed only that.
+
+    Such a step is saved after the undo of a browser; if it could be undone, Ctrl+Z would bring the text back.
+    """
+    restored = text_change(step)
+    for number in range(len(done) - 1, -1, -1):
+        earlier = text_change(done[number])
+        if restored is None or earlier is None or earlier.line != restored.line:
+            break
+        if earlier.old == restored.new:
+            return number
+    return None
+
+
+def text_change(step: Step) -> Change | None:
+    """The change of a step that corrected one line, and did nothing else."""
+    [first, *others] = step.changes
+    return first if (first.action, first.status) == ("text", Review.CORRECTED) and not others else None

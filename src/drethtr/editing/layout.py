@@ -21,7 +21,16 @@ from drethtr.documents.transcription import Review, Tag, Transcription
 from drethtr.editing.changes import Changed, Outline, carry_over, tidy, within
 from drethtr.editing.journal import Change
 from drethtr.editing.places import crossings, hull, in_writing_direction, neighbor_before, split_offset, split_place
-from drethtr.editing.regions import arranged, moved, parts_beside, placed, region_of, with_free_ids, without
+from drethtr.editing.regions import (
+    arranged,
+    moved,
+    parts_beside,
+    placed,
+    region_of,
+    with_free_ids,
+    without,
+    without_lines,
+)
 from drethtr.editing.status import status_of
 from drethtr.editing.surroundings import in_surroundings
 
@@ -72,7 +81,7 @@ class Delete(Action):
 
     def done(self, file: PageFile, outline: Outline) -> Changed:
         notes = [Change(line, self.name, file.line(line).text) for line in self.lines]
-        return Changed(file.without_lines(self.lines), (), tuple(notes))
+        return Changed(without_lines(file, self.lines), (), tuple(notes))
 
 
 @dataclass(frozen=True)

@@ -100,12 +100,23 @@ def in_regions(file: PageFile, regions: Sequence[Region]) -> PageFile:
     return file.with_regions([around(region, before.get(region.id)) for region in regions])
 
 
+def without_lines(file: PageFile, lines: Collection[str]) -> PageFile:
+    """A file without some lines."""
+    before, left = {region.id: region for region in file.page.regions}, file.without_lines(lines)
+    regions = [around(region, before.get(region.id)) for region in left.page.regions]
+    return left if regions == list(left.page.regions) else left.with_regions(regions)
+
+
 def around(region: Region, before: Region | None) -> Region:
-    """A region with an outline around its lines, if they are others than before and its outline was not drawn now."""
+    """A region with an outline around its lines, if they are others than before and its outline was not drawn now.
+
+    If it has only lost lines, an outline that somebody drew stays; a box around its lines becomes smaller.
+    """
     if before is not None and (region.polygon != before.polygon or not region.lines or region.lines == before.lines):
         return region if region.polygon is not None else replace(region, polygon=box_around_lines(region))
     if before is not None and {line.id for line in region.lines} <= {line.id for line in before.lines}:
-        return region
+        is_box = before.polygon == box_around_lines(before)
+        return replace(region, polygon=box_around_lines(region)) if is_box else region
     return region if before is None and region.polygon else replace(region, polygon=box_around_lines(region))
 
 

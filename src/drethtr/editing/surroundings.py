@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from drethtr.documents.page import TABLE, CellPlace, Region
+from drethtr.documents.page import TABLE, CellPlace, Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, box_around
 from drethtr.editing.places import as_read, box_as_read, neighbor_before, quarters_of_page
@@ -14,18 +14,24 @@ from drethtr.editing.regions import in_regions, with_free_ids, without
 def in_surroundings(file: PageFile, new: Sequence[str]) -> PageFile:
     """A file with its new lines in the regions around them, in a table in the cell of their row and column.
 
-    Lines outside all regions stay where they are, and their regions grow.
+    Lines outside all regions stay where they are, and their regions grow; those beside a table get a region after it.
     """
     quarters = quarters_of_page(file.page.lines)
     known = [without(region, new) for region in file.page.regions]
     regions = list(file.page.regions)
+    apart = dict[str, list[TextLine]]()
     for id in new:
         line = file.line(id)
         box = box_as_read(line, quarters)
         if box is None:
             continue
-        if (target := region_around(known, box, quarters)) is None:  # the region of the line grows
-            regions = [replace(one, polygon=None) if line in one.lines else one for one in regions]
+        if (target := region_around(known, box, quarters)) is None:
+            own = next(region for region in regions if line in region.lines)
+            if own.cell is not None and is_beside(own.cell.table, known, box, quarters):
+                apart.setdefault(own.cell.table, []).append(line)
+                regions = [without(region, [id]) for region in regions]
+            else:  # its region grows
+                regions = [replace(one, polygon=None) if one is own else one for one in regions]
             continue
         if any(line in region.lines for region in regions if region.id == target.id):
             continue
@@ -38,6 +44,9 @@ def in_surroundings(file: PageFile, new: Sequence[str]) -> PageFile:
         after = neighbor_before(lines, line.baseline or line.polygon or ())
         start = next((place for place, one in enumerate(lines, 1) if one.id == after), 0)
         regions[here] = replace(regions[here], lines=(*lines[:start], line, *lines[start:]))
+    for table, lines_apart in apart.items():
+        ends = [place for place, region in enumerate(regions, 1) if region.cell and region.cell.table == table]
+        regions.insert(ends[-1], Region("region", tuple(lines_apart)))
     return file if regions == list(file.page.regions) else in_regions(file, with_free_ids(file, regions))
 
 
@@ -64,6 +73,15 @@ def region_around(regions: Sequence[Region], line: Box, quarters: int) -> Region
             cell = next((region for region in regions if region.cell == place), new)
             found.append((box.width * box.height, number, cell))
     return min(found)[2] if found else None
+
+
+def is_beside(table: str, regions: Sequence[Region], line: Box, quarters: int) -> bool:
+    """Whether a line lies wholly outside of the cells of a table; arguments as in `region_around`."""
+    cells = [region.box for region in regions if region.cell is not None and region.cell.table == table]
+    box = box_around(as_read(tuple(point for cell in cells if cell for point in cell.polygon()), quarters))
+    return box is None or not (
+        line.left <= box.right and box.left <= line.right and line.top <= box.bottom and box.top <= line.bottom
+    )
 
 
 def is_around(box: Box, x: float, y: float) -> bool:

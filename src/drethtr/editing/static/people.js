@@ -1,13 +1,16 @@
-// Who works where: a colored dot with initials for everybody else who has the folder open.
+// Who works where: a colored dot with initials for everybody else who has the folder open in another browser.
 
 import * as api from "./api.js";
 import { useEvents } from "./events.js";
 import { html } from "./html.js";
-import { setting } from "./settings.js";
+import { keep, setting } from "./settings.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 
 const BEAT = 20_000; // ms; the server forgets whoever is silent for a minute
-const me = crypto.getRandomValues(new Uint32Array(2)).join("-"); // this tab
+const newId = () => crypto.getRandomValues(new Uint32Array(2)).join("-");
+const browser = setting("browser", null) ?? newId();
+keep("browser", browser);
+const me = `${browser} ${newId()}`; // this tab
 
 // Reports where this person is, and returns where all others are, as {id, who, page, line}.
 export function usePeople(page, line) {
@@ -24,7 +27,7 @@ export function usePeople(page, line) {
     return () => removeEventListener("pagehide", leave);
   }, []);
   useEvents({ people: ({ people }) => setPeople(people) });
-  return people.filter(({ id }) => id !== me);
+  return people.filter(({ id }) => !id.startsWith(`${browser} `));
 }
 
 const initials = (name) =>

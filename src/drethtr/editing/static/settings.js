@@ -14,7 +14,7 @@ export function setting(name, fallback) {
   }
 }
 
-function store(name, value) {
+export function keep(name, value) {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
@@ -31,7 +31,7 @@ export function useSetting(name, fallback) {
     return () => watchers.delete(watch);
   }, [name]);
   const set = (to) => {
-    store(name, to);
+    keep(name, to);
     for (const watch of watchers) watch(name, to);
   };
   return [value, set];

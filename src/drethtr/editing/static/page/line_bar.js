@@ -22,7 +22,7 @@ export function LineBar({ entry, isReadOnly, isHandKnown, afresh, differs, on })
     ${
       differs &&
       html`${button("Take theirs", "Alt+T", on.take)} ${button("Keep ours", "Alt+O", on.keep)}
-      ${button("Take the whole line", "Alt+Shift+T", on.takeLine)}`
+      ${button("Take whole line", "Alt+Shift+T", on.takeLine)}`
     }
     ${line.status !== "read" && button("Read again", null, on.machine)}
     ${button("Tag", "Alt+G", on.tag)}`;

@@ -93,6 +93,7 @@ export class PageStore {
         text: line.text,
         state: "clean",
         theirs: null,
+        sent: [], // texts of hers that the server may have, although it did not answer
         saved: 0,
         timer: 0,
       });
@@ -122,7 +123,7 @@ export class PageStore {
       } else if (isSaved(draft.text, entry.line) && !draft.status) {
         this.drafts.drop(id);
       } else if (isSaved(draft.text, entry.line) || draft.revision === entry.line.revision) {
-        Object.assign(entry, { text: draft.text, status: draft.status, state: "typed" });
+        Object.assign(entry, { text: draft.text, status: draft.status, state: "typed", sent: [draft.text] });
         this.save(id);
       } else {
         Object.assign(entry, {
@@ -201,6 +202,7 @@ export class PageStore {
     Object.assign(entry, {
       line,
       state: isCurrent ? "clean" : "typed",
+      sent: [],
       error: null,
       saved: performance.now(),
     });
@@ -217,6 +219,7 @@ export class PageStore {
     if (error.status === 409) {
       // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
       if (theirs && isSaved(entry.text, theirs)) this.accept(entry, theirs, text);
+      else if (theirs && entry.sent.some((own) => isSaved(own, theirs))) this.accept(entry, theirs, null);
       else {
         const saved = performance.now();
         Object.assign(entry, theirs ? { state: "conflict", theirs, saved } : { state: "gone" }, { error: null });
@@ -224,7 +227,7 @@ export class PageStore {
       return;
     }
     if (error.status === 404) this.load().catch(() => {}); // tells whether the line is gone, or for now its whole page
-    Object.assign(entry, { state: "failed", error: error.message });
+    Object.assign(entry, { state: "failed", error: error.message, sent: [...entry.sent, text] });
     const wait = RETRIES[Math.min(this.failures++, RETRIES.length - 1)];
     entry.timer = setTimeout(() => this.save(entry.line.id), wait);
   }

@@ -5,7 +5,7 @@ import { useEvents } from "../events.js";
 import { counted, percent } from "../format.js";
 import { go } from "../route.js";
 import { useLeast } from "../settings.js";
-import { useEffect, useMemo, useState } from "../vendor/hooks.js";
+import { useEffect, useMemo, useReducer, useState } from "../vendor/hooks.js";
 import { boxesFound, placesFound } from "./places.js";
 
 const NONE = { hits: [], total: 0 };
@@ -19,19 +19,22 @@ export function useFound(store, asked, { active, selectNext }, say) {
   const [list, setList] = useState(seeking?.list ?? NONE); // what the search has found in the folder
   const [least] = useLeast();
   const { id, order } = store;
-  const load = () =>
-    words &&
-    api.search(words, id).then(
-      (answer) => setFound(answer.hits),
-      (failed) => say(failed.message),
-    );
+  const [changes, change] = useReducer((count) => count + 1, 0); // of the page
+  // Nobody waits for an answer about other words, or about the page before a change.
+  const ask = (page, show, fail) => {
+    const left = new AbortController();
+    const unlessLeft = (act) => (told) => left.signal.aborted || act(told);
+    if (words) api.search(words, page, left.signal).then(unlessLeft(show), unlessLeft(fail));
+    return () => left.abort();
+  };
   useEffect(() => setWords(asked), [asked]);
+  const fail = ({ message }) => say(message);
+  useEffect(() => ask(id, (answer) => setFound(answer.hits), fail), [words, changes]);
   useEffect(() => {
-    load();
-    if (words && !arriving) api.search(words).then(setList, () => setList(NONE));
     seeking = null;
+    return arriving ? undefined : ask(null, setList, () => setList(NONE));
   }, [words]);
-  useEvents({ page: ({ page }) => page === id && load(), connected: load }, [words]);
+  useEvents({ page: ({ page }) => page === id && change(), connected: change });
   const isShown = ({ probability }) => words && (probability === undefined || 100 * probability >= least);
   const hits = useMemo(() => found.filter(isShown), [found, words, least]);
   const pages = useMemo(() => [...new Set(list.hits.filter(isShown).map(({ page }) => page))], [list, words, least]);

@@ -5,13 +5,15 @@ import { useRef } from "../vendor/hooks.js";
 
 // Returns what takes a key, and tells whether it was one of these.
 export function useUndo(store, { enter }, attempt) {
-  const isLeft = useRef(false); // to the history, as the browser did nothing
-  const back = (call, done) =>
-    attempt(async () => {
+  const last = useRef(Promise.resolve()); // step, after which comes the next
+  const back = (call, done) => {
+    const step = async () => {
       const [changed] = await store.step(() => call(store.id));
       if (store.entries.has(changed)) enter(changed);
       return done;
-    });
+    };
+    last.current = last.current.then(() => attempt(step));
+  };
   return (event) => {
     const key = event.key.toLowerCase();
     if (!(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || (key === "y" && !event.shiftKey)))
@@ -26,14 +28,14 @@ export function useUndo(store, { enter }, attempt) {
     }
     // Whether the browser's own undo has anything to take back cannot be asked. It fires an input event at once if so,
     // perhaps in another line; if none has come by the next turn of the event loop, the step is ours.
-    isLeft.current = true;
+    let isOurs = true;
     const did = ({ inputType }) => {
-      if (inputType?.startsWith("history")) isLeft.current = false;
+      if (inputType?.startsWith("history")) isOurs = false;
     };
     addEventListener("input", did, { once: true });
     setTimeout(() => {
       removeEventListener("input", did);
-      if (isLeft.current) run();
+      if (isOurs) run();
     });
     return true;
   };
