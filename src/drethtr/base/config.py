@@ -227,13 +227,13 @@ def check_positive(settings: object, *names: str) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that not every generator of random numbers can take.
+    """Refuse a seed that torch does not take.
 
     Raises:
-        ConfigError: saying which ones they take.
+        ConfigError: saying which ones it takes.
     """
-    if not 0 <= seed < 1 << 63:
-        raise ConfigError(f"seed must be at least 0 and less than 2**63, not {seed}")
+    if not 0 <= seed < TOO_LARGE:
+        raise ConfigError(f"seed must be at least 0 and less than 2^64, not {seed}")
 
 
 def check_number(name: str, value: object, kind: type = Integral) -> None:

@@ -33,10 +33,25 @@ NOT_ON_THE_PAGE = frozenset(
 """Elements of TEI that editors added: of two forms of a word, the one on the page counts."""
 
 WITHIN_WORDS = frozenset(
-    (
-        *("hi", "c", "g", "w", "pc", "choice", "abbr", "am", "orig", "sic", "unclear", "del", "add"),
-        *("persName", "placeName", "orgName", "date"),
-    )
+    {
+        "hi",
+        "c",
+        "g",
+        "w",
+        "pc",
+        "choice",
+        "abbr",
+        "am",
+        "orig",
+        "sic",
+        "unclear",
+        "del",
+        "add",
+        "persName",
+        "placeName",
+        "orgName",
+        "date",
+    }
 )
 """Elements of TEI that may occur within a word; others separate words."""
 

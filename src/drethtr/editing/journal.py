@@ -401,5 +401,5 @@ def before_text(done: Sequence[Step], step: Step) -> int | None:
 
 def text_change(step: Step) -> Change | None:
     """The change of a step that corrected one line, and did nothing else."""
-    [first, *others] = step.changes
-    return first if (first.action, first.status) == ("text", Review.CORRECTED) and not others else None
+    corrections = [change for change in step.changes if (change.action, change.status) == ("text", Review.CORRECTED)]
+    return corrections[0] if len(corrections) == len(step.changes) == 1 else None

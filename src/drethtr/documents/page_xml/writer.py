@@ -14,11 +14,26 @@ from drethtr.documents.transcription import PageWord, Transcription
 
 NAMESPACE = NAMESPACES[-1]
 TYPES = frozenset(
-    (
-        *("paragraph", "heading", "caption", "header", "footer", "page-number", "drop-capital"),
-        *("credit", "floating", "signature-mark", "catch-word", "marginalia", "footnote"),
-        *("footnote-continued", "endnote", "TOC-entry", "list-label", "other"),
-    )
+    [
+        "paragraph",
+        "heading",
+        "caption",
+        "header",
+        "footer",
+        "page-number",
+        "drop-capital",
+        "credit",
+        "floating",
+        "signature-mark",
+        "catch-word",
+        "marginalia",
+        "footnote",
+        "footnote-continued",
+        "endnote",
+        "TOC-entry",
+        "list-label",
+        "other",
+    ]
 )
 """The types of text regions that the schema knows; other kinds are written into `custom`."""
 NOT_IN_CUSTOM = re.compile(r"[;{}\s]+")
